@@ -1,7 +1,7 @@
 """Where a session is cut into segments, parts about one subject. Pure, streaming, in bounded memory.
 
-A cut is before an exchange, for one of four reasons. *Marker*: the person cleared the context, or the tool
-replaced it. *Silence*: hours without a turn. *Subject*: the texts before and after
+A cut is before an exchange, for one of four reasons. *Marker*: the person cleared the context, or said that it is about
+something else, or the tool replaced the context. *Silence*: hours without a turn. *Subject*: the texts before and after
 are unlike, and less alike than around, as in TextTiling (Hearst, 1997), with embeddings instead of words. *Size*: a
 segment would hold too much; it is cut where its two sides are least alike.
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from jobs import clock
 
+from ..text import turn_words as words
 from .exchanges import Exchange, begins_exchange, prose
 from .session import Cut, Embed, Segment, Turn
 
@@ -129,7 +130,7 @@ class _Held:
 
 def _hard_cut(turn: Turn, at: datetime | None, last_at: datetime | None, limits: Limits) -> Cut | None:
     """Why a subject certainly ends before a turn; None if it need not."""
-    if turn.marker is not None:
+    if turn.marker is not None or (turn.speaker == "user" and words.changes_subject(turn.text)):
         return "marker"
     if at is not None and last_at is not None and (at - last_at).total_seconds() > limits.silence_hours * 3600:
         return "silence"

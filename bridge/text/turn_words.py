@@ -204,6 +204,19 @@ _EMPTY_WORDS = frozenset(
     " continúa можно да хорошо продолжай дальше 可以 好 好的 继续 开始 开始实施 是的 对 嗯 谢谢 はい お願い"
     " お願いします 続けて 네 좋아요 계속".split()
 )
+# A turn of the person that begins so is about something else than the one before.
+_OTHER_SUBJECT = re.compile(
+    r"\W*(?:(?:ok(?:ay)?|so|now|alright|right|great|good|perfect|thanks|cool|done)[,.! ]+){0,3}"
+    r"(?:(?:this is )?(?:completely |totally )?unrelated\b"
+    r"|(?:a |on a |one )?(?:completely |totally )?(?:different|another|new|separate|other|next)"
+    r" (?:topic|subject|question|task|issue|thing|matter)(?: now)?\s*[:,.–—-]"
+    r"|(?:now )?(?:for |to )?something (?:else|(?:completely |totally )?different)\b"
+    r"|(?:switching|changing) (?:gears|topics?|subjects?|the (?:topic|subject)|to (?:a|another|the next)\b)"
+    r"|let['’]?s (?:switch (?:gears|topics?|to (?:another|a different))|move on to|change the (?:topic|subject))\b"
+    r"|(?:ein )?(?:anderes|neues) thema\b|(?:jetzt )?(?:zu )?etwas (?:ganz )?anderes\b|autre (?:sujet|chose)\b"
+    r"|changement de sujet\b|otro tema\b|otra cosa\b|换个话题|另一个问题|別の(?:話|質問|件))",
+    re.IGNORECASE,
+)
 # "Now commit and push", but not "Now uses it", "Now the list is sorted".
 _NOW = re.compile(r"\W*now,? (?!(?:the|it|all|both|everything|\w+(?:s|ly))\b(?!['’]))[a-z]", re.IGNORECASE)
 # A label with its value, an item of code or of a log.
@@ -249,6 +262,11 @@ def is_clear(outcome: str) -> bool:
 def is_empty(text: str) -> bool:
     """Whether what a person says names no subject: a greeting, "continue", "yes"."""
     return all(word.lower().replace("’", "'") in _EMPTY_WORDS for word in _WORD.findall(text))
+
+
+def changes_subject(text: str) -> bool:
+    """Whether a turn of the person says that it is about something else than the one before."""
+    return bool(_OTHER_SUBJECT.match(text))
 
 
 def without_courtesy(text: str) -> str:
