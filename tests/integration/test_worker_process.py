@@ -161,8 +161,8 @@ def test_the_heartbeat_says_who_works_and_how_it_goes(shared: Place, running: tu
     waiting = shared.submit("noop", {})
 
     def look() -> dict[str, object] | None:
-        beat = shared.heartbeat()
-        return beat if beat["in_flight"] and beat["counts"]["queued"] else None
+        beat = shared.heartbeat()  # the first ones may be of before
+        return beat if [each["job_id"] for each in beat["in_flight"]] == [job_id] and beat["counts"]["queued"] else None
 
     beat = until(look, "the heartbeat shows the running and the waiting job")
     assert beat["pid"] == running[1].process.pid
@@ -173,7 +173,7 @@ def test_the_heartbeat_says_who_works_and_how_it_goes(shared: Place, running: tu
     assert beat["counts"]["running"] == 1
     assert beat["oldest_waiting_seconds"] >= 0
     (flying,) = beat["in_flight"]
-    assert (flying["job_id"], flying["kind"], flying["jobs"]) == (job_id, "noop", 1)
+    assert (flying["kind"], flying["jobs"]) == ("noop", 1)
     for name in (
         "worker_id",
         "boot_id",
