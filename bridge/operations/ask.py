@@ -114,6 +114,8 @@ def _with_standings(
             for memory, factors in scored
             if factors.fall is not None and factors.fall.is_below and not asked.asks_past
         }
+        if not after:
+            return memories, standing_effects.described(snapshot, scored)
         numbers = list(dict.fromkeys(each for number in numbers for each in (after.get(number, number), number)))
         scored = retrieval.score(snapshot, asked, stores.embedder, numbers)
         return [memory for memory, _ in scored], standing_effects.described(snapshot, scored)
@@ -125,7 +127,8 @@ def _marked(context: str, standing: Mapping[int, Standing]) -> str:
         if (by := each["by"]) is not None:
             day = f", {by['dated_at'][:10]}" if by["dated_at"] else ""
             said = f"{each['state']} by #{by['memory_number']}{day}: {by['statement']}"
-            context = context.replace(each["statement"], f"{each['statement']} [{said}]")
+            lines = context.split("\n")  # whole ones: a longer decision may begin so
+            context = "\n".join(f"{line} [{said}]" if line == each["statement"] else line for line in lines)
     return context
 
 

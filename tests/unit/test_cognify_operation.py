@@ -459,10 +459,10 @@ def test_an_answer_says_what_does_not_hold_any_more_and_has_what_holds_before_it
     monkeypatch.setattr(judge, "replaces", lambda pairs, _: [0.95 for _ in pairs])
     comparison.compare_some(place.store)
     older, newer = (memory.id for memory in place.store.after(0, 2))
-    place.fake.links, place.fake.context = ((older, "topic"),), f"Node: Loans\n{old}\n"
+    place.fake.links, place.fake.context = ((older, "topic"),), f"Node: Loans\n{old}\n{old} of rest\n"
     answer = place.ask(question)
     (read,) = place.fake.read
-    assert read == answer["context"] == f"Node: Loans\n{old} [replaced by #2, 2026-10-01: {new}]\n"
+    assert read == answer["context"] == f"Node: Loans\n{old} [replaced by #2, 2026-10-01: {new}]\n{old} of rest\n"
     found = {memory["memory_id"]: memory.get("standing", {}).get("state") for memory in answer["memories"]}
     asks_past = "before" in question
     assert list(found.items()) == ([] if asks_past else [(newer, "holds")]) + [(older, "replaced")]
