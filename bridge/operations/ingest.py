@@ -17,7 +17,6 @@ from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
 from ..anchors import taking
-from ..anchors.budget import Budget
 from ..graph.open_stores import Stores
 from ..memory import (
     LABELS,
@@ -97,8 +96,8 @@ def _anchored(prepared: Sequence[Prepared], stores: Stores) -> list[Prepared]:
     no files are read here."""
     if stores.is_in_team:
         return list(prepared)
-    budget, root = Budget(taking.SECONDS), stores.workspace.root
-    return [replace(item, memory=taking.with_anchors(item.memory, root, budget)) for item in prepared]
+    code = taking.Code(stores.workspace.root)
+    return [replace(item, memory=code.anchored(item.memory)) for item in prepared]
 
 
 def _have_it_cognified(memory: Memory, stores: Stores) -> None:
