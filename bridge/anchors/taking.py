@@ -47,7 +47,7 @@ class Code:
         anchors: list[Anchor] = []
         try:
             for each in _paths(found, tree):
-                anchors.append(each)
+                anchors.append(each)  # one after another: what is found before the time is over counts
             named = [each.file for each in anchors if each.word != FOLDER and is_code(each.file)]
             for each in _others([word for word in found if not _is_end(word.text, anchors)], tree, named):
                 anchors.append(each)
