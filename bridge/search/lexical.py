@@ -9,7 +9,7 @@ column of a phrase for the next query. A query has the same bits with and withou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -60,13 +60,14 @@ class KnownWords:
             self._counts.put(term.match, count, 200 + len(term.match))
         return count
 
-    def meant(self, store: StoreSnapshot, word: str) -> str | None:
-        """The word that is meant by one that no memory has; see ``spelling.nearest``. Raises FullTextDamaged."""
+    def meant(self, store: StoreSnapshot, word: str, is_word: Callable[[str], bool]) -> str | None:
+        """The word that is meant by one that no memory has; see ``spelling.nearest``. None for a word of the language.
+        Raises FullTextDamaged."""
         kept = self._meant.get(word)
         if kept is None:
             from .spelling import nearest  # imported here: few questions need it
 
-            kept = (nearest(word, store),)
+            kept = (None if is_word(word) else nearest(word, store),)
             self._meant.put(word, kept, 300)
         return kept[0]
 
