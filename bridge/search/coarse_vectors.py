@@ -6,9 +6,9 @@ A row x is kept as a scale s and integers c of -127..127, which were rounded aft
     q.x = s * (t * (c.k) - u.q)  +  e.q  +  s * (c.r)
 
 and whatever q and x are, each e is as likely anywhere between -s/2 and s/2, and each r is 0 in the mean and between -t
-and t. So the sums of 384 of them are small: as the exponent of a sum with the variance proxies s*s/12 and t*t/4 tells
-(Hoeffding), they exceed ``products``' error once in 10**15 rows. By the lengths of e and r alone (Cauchy and Schwarz),
-the error could be twice that.
+and t. A sum of hundreds of them is small (Hoeffding; the variance proxies are s*s/12 and t*t/4): it exceeds the error
+that ``products`` gives for at most one row in 10**9, and in fact for far fewer. By the lengths of e and r alone (Cauchy
+and Schwarz), the error would be three times that.
 
 The products c.k of integers are exact on every processor. What is near a decision is compared again in full precision
 (``Snapshot.exact_cosines``), so that an answer does not depend on this copy. Only a process that stays makes one.
@@ -30,7 +30,7 @@ _ROWS_AT_ONCE = 4096
 _LARGEST = 126  # before the dither
 _LONGEST_ROW = 1.01  # a longer one, or NaN, means a damaged file
 _LONGEST_COPY = 1.1  # of s * c
-_SURE = math.sqrt(2 * math.log(2e15))  # the bound is so many times the root of the sum of the variance proxies
+_SURE = math.sqrt(2 * math.log(2e9))  # the bound is so many times the root of the sum of the variance proxies
 _ROUNDING = 1e-5  # more than float32 arithmetic on vectors of length 1 can add to a bound
 
 
