@@ -5,6 +5,7 @@ A machine is a folder with a configuration of its own, and reaches the gateway w
 
 import contextlib
 import json
+import os
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
@@ -98,8 +99,13 @@ def titles(place: Place) -> list[str]:
 
 
 def files_with(folder: Path, phrase: str) -> list[str]:
-    """The files below a folder that have a phrase."""
-    return sorted(str(path) for path in folder.rglob("*") if path.is_file() and phrase.encode() in path.read_bytes())
+    """The files below a folder that have a phrase. One that is removed meanwhile has none."""
+    found = []
+    for path in (Path(at, name) for at, _, names in os.walk(folder) for name in names):
+        with contextlib.suppress(FileNotFoundError):
+            if path.is_file() and phrase.encode() in path.read_bytes():
+                found.append(str(path))
+    return sorted(found)
 
 
 def seq_of(place: Place) -> int:

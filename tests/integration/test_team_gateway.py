@@ -63,7 +63,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Itera
         with PoolProcess(tmp_path_factory.mktemp("pool"), dsn, model_cache):
             yield hosted
         hosted.stop()
-        hosted.server.close()
+        hosted.close()
 
 
 def machine(folder: Path, hosted: Hosted, token: str, workspace_id: str, cache: Path, *, shares: bool = False) -> Place:
@@ -195,9 +195,7 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
 
 def ask(hosted: Hosted, name: str, body: dict[str, Any], token: str) -> httpx.Response:
     content = json.dumps(body).encode() + b"\n" + (wire.END if name == "share" else b"")
-    return httpx.post(
-        hosted.address + wire.PREFIX + name, content=content, headers={"Authorization": f"Bearer {token}"}
-    )
+    return hosted.client.post(wire.PREFIX + name, content=content, headers={"Authorization": f"Bearer {token}"})
 
 
 @pytest.mark.parametrize("name", sorted(bodies(NOBODY)))
@@ -370,11 +368,9 @@ def test_a_revoked_an_expired_and_an_invented_token_are_refused_at_once(hosted: 
     with hosted.server.connection() as connection:
         expired = people.create_token(connection, person, "m", -1)
     for wrong in (expired, token[:-1] + "x", "cmt_1_2", "cmt__", "x" * 5000):
-        answer = httpx.post(
-            hosted.address + wire.PREFIX + "time", json={}, headers={"Authorization": f"Bearer {wrong}"}
-        )
+        answer = hosted.client.post(wire.PREFIX + "time", json={}, headers={"Authorization": f"Bearer {wrong}"})
         assert (answer.status_code, answer.json()["error_code"]) == (401, "TEAM_REFUSED")
-    assert httpx.post(hosted.address + wire.PREFIX + "time", json={}).status_code == 401
+    assert hosted.client.post(wire.PREFIX + "time", json={}).status_code == 401
 
 
 # --- machines that wait ---
@@ -649,7 +645,7 @@ def test_a_record_that_says_other_than_its_job_is_refused(strangers: Strangers, 
 def test_what_is_no_request_gets_a_clear_error(strangers: Strangers, body: bytes) -> None:
     for name in ("registered", "share", "incoming", "listen"):
         headers = {"Authorization": f"Bearer {strangers.anns}"}
-        answer = httpx.post(strangers.hosted.address + wire.PREFIX + name, content=body, headers=headers)
+        answer = strangers.hosted.client.post(wire.PREFIX + name, content=body, headers=headers)
         assert (answer.status_code, answer.json()["error_code"]) == (400, "ARGUMENT_INVALID"), name
 
 
@@ -674,11 +670,10 @@ def share(strangers: Strangers, workspace_id: str, *rows: bytes) -> httpx.Respon
         workspace_id=workspace_id, name="w", format=8, embedder="a model", dimensions=3, change_id=str(uuid4()),
         node="laptop", group=None,
     )  # fmt: skip
-    return httpx.post(
-        strangers.hosted.address + wire.PREFIX + "share",
+    return strangers.hosted.client.post(
+        wire.PREFIX + "share",
         content=iter([wire.header(head), *rows]),
         headers={"Authorization": f"Bearer {strangers.anns}"},
-        timeout=60,
     )
 
 
@@ -697,9 +692,9 @@ def test_the_audit_tells_who_changed_what_and_holds_no_secret(strangers: Strange
 
 
 def test_the_metrics_and_the_description_are_published(strangers: Strangers) -> None:
-    metrics = httpx.get(strangers.hosted.address + "/metrics").text
+    metrics = strangers.hosted.client.get("/metrics").text
     assert 'cognee_memory_gateway_requests_total{operation="share",outcome="ok"}' in metrics
-    described = httpx.get(strangers.hosted.address + "/openapi.json").json()
+    described = strangers.hosted.client.get("/openapi.json").json()
     assert set(described["paths"]) == {wire.PREFIX + name for name in [*CALLS, "share", "incoming", "listen", "answer"]}
 
 
@@ -787,7 +782,7 @@ def test_no_request_of_any_kind_is_answered_otherwise_than_the_document_says(
     """schemathesis makes them of the gateway's OpenAPI document: valid ones and invalid ones."""
     seconds = 600 if SOAK else 4
     hosted, description = strangers.hosted, tmp_path / "openapi.json"
-    description.write_bytes(httpx.get(hosted.address + "/openapi.json").content)
+    description.write_bytes(hosted.client.get("/openapi.json").content)
     done = subprocess.run(
         [
             *(sys.executable, "-m", "schemathesis.cli", "run", str(description), "--url", hosted.address, "--no-color"),

@@ -184,11 +184,13 @@ def test_what_one_machine_forgets_is_gone_from_the_folders_of_all_and_from_the_r
     assert files_with(second.workspace.root, phrase)
     away = second.heartbeat()["pid"]
     os.kill(away, signal.SIGSTOP)
-    succeeded(first, "forget", {"memory_ids": [memory_id]})
-    until(lambda: not files_with(first.workspace.root, phrase), "it is removed where it was asked for")
-    forgets = {each["node"]: each["forgets"] for each in status_of(first)["copies"]}
-    assert forgets[shared.node_of(second)] > 0
-    os.kill(away, signal.SIGCONT)
+    try:
+        succeeded(first, "forget", {"memory_ids": [memory_id]})
+        until(lambda: not files_with(first.workspace.root, phrase), "it is removed where it was asked for")
+        forgets = {each["node"]: each["forgets"] for each in status_of(first)["copies"]}
+        assert forgets[shared.node_of(second)] > 0
+    finally:
+        os.kill(away, signal.SIGCONT)
 
     def is_removed() -> bool:
         return all(each["behind"] == each["forgets"] == 0 for each in told(first)["copies"])
