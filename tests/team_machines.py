@@ -85,16 +85,21 @@ def result_of(record: Record) -> dict[str, Any]:
     return dict(record.result)
 
 
-def titles(place: Place) -> list[str]:
-    """The topics of the memories of a copy, sorted; "" of one without a topic."""
+def _rows(place: Place, query: str) -> list[Any]:
+    """The rows of a copy; none before it is made."""
     if not place.workspace.memory_db.exists():
         return []
     address = f"file:{place.workspace.memory_db}?mode=ro"
     with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
         try:
-            bodies = connection.execute("SELECT body FROM memories WHERE NOT hidden").fetchall()
+            return connection.execute(query).fetchall()
         except sqlite3.OperationalError:
             return []  # it is being made
+
+
+def titles(place: Place) -> list[str]:
+    """The topics of the memories of a copy, sorted; "" of one without a topic."""
+    bodies = _rows(place, "SELECT body FROM memories WHERE NOT hidden")
     return sorted(json.loads(body).get("topic", "") for (body,) in bodies)
 
 
@@ -109,16 +114,9 @@ def files_with(folder: Path, phrase: str) -> list[str]:
 
 
 def seq_of(place: Place) -> int:
-    """The number of the last change that a copy has; -1 before there is a copy."""
-    if not place.workspace.memory_db.exists():
-        return -1
-    address = f"file:{place.workspace.memory_db}?mode=ro"
-    with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
-        try:
-            found = connection.execute("SELECT value FROM meta WHERE key = 'team_seq'").fetchone()
-        except sqlite3.OperationalError:
-            return -1  # it is being made
-        return -1 if found is None else int(found[0])
+    """The number of the last change that a copy has; -1 before there is one."""
+    found = _rows(place, "SELECT value FROM meta WHERE key = 'team_seq'")
+    return int(found[0][0]) if found else -1
 
 
 def shared_rows(place: Place) -> dict[str, list[Any]]:

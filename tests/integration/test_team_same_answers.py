@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +20,7 @@ from uuid import uuid4
 
 import pytest
 from fake_graph import WITHOUT_COGNEE
-from harness import Place, until
+from harness import Place, sql, until
 from llm_server import LlmServer
 from machines import Team
 from old_workspace import OldWorkspace
@@ -265,7 +264,8 @@ def test_a_question_of_the_graph_is_answered_by_the_pool_that_owns_the_graph_and
         assert has_graph(Workspace(tmp_path / folder))
         assert other.process.poll() is None
     assert not has_graph(place.workspace)
-    assert waiting_for_graph(place) == 0, "nothing waits for a graph that never was"
+    waiting = sql(place.workspace.memory_db, "SELECT count(*) FROM outbox")
+    assert waiting == [(0,)], "nothing waits for a graph that never was"
 
 
 def answered(place: Place) -> set[str]:
@@ -274,12 +274,6 @@ def answered(place: Place) -> set[str]:
     assert record.state == "succeeded", record.error
     assert record.result["answer"]
     return {each["memory_id"] for each in record.result["memories"]}
-
-
-def waiting_for_graph(place: Place) -> int:
-    with closing(sqlite3.connect(place.workspace.memory_db)) as connection:
-        [count] = connection.execute("SELECT count(*) FROM outbox").fetchone()
-        return int(count)
 
 
 def has_graph(workspace: Workspace) -> bool:
