@@ -102,10 +102,11 @@ def _with_standings(
 ) -> tuple[list[Memory], dict[int, Standing]]:
     """The memories, with what holds before what it replaced or contradicts, as in every answer; and number -> what is
     said of its standing."""
-    snapshot = open_snapshot(stores.workspace)
-    if snapshot is None or snapshot.standings.is_empty or not memories:
+    if not memories or (snapshot := open_snapshot(stores.workspace)) is None:
         return memories, {}
     with closing(snapshot):
+        if snapshot.standings.is_empty:
+            return memories, {}
         asked = parse_question({"query": question[:MAX_QUERY_CHARS], "include_superseded": True}, now)
         numbers = [memory.number for memory in memories]
         scored = retrieval.score(snapshot, asked, stores.embedder, numbers)
