@@ -197,11 +197,9 @@ def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) 
     given = capture.findings.title or (None if capture.transcript.tool == "export" else capture.transcript.title)
     if not given or capture.unchanged + segment.index:
         return summary
-    content = summary.content
-    said = subject_words(" ".join([content.topic, content.context, *content.decisions]))
-    if not subject_words(given) & said:
+    if subject_words(given).isdisjoint(subject_words(" ".join(turn.text for turn in segment.turns))):
         return summary
-    return replace(summary, content=replace(content, topic=shortened(one_line(given))))
+    return replace(summary, content=replace(summary.content, topic=shortened(one_line(given))))
 
 
 def _beside_notes(summary: SegmentSummary, notes: Sequence[Memory]) -> SegmentSummary:

@@ -12,7 +12,7 @@ from typing import Literal
 
 Part = Literal[
     "courtesy", "intends", "retracts", "disputes", "accepts", "continues", "orders", "upkeep", "done", "concedes",
-    "fails", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise",
+    "fails", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise", "limits", "remains",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -91,7 +91,7 @@ _TABLE: dict[Part, str] = {
         使って 削除 残し 変更 追加 사용 삭제 유지 변경 추가""",
     # Work that leaves nothing to know: looking, running, explaining, repairing, committing; and examples.
     "upkeep": """
-        add_a_test add_tests add_some_tests write_a_test write_tests update_the_tests check explain show tell give
+        keep_in_mind move_on revisit do_all add_a_test add_tests add_some_tests write_a_test write_tests update_the_tests check explain show tell give
         run rerun
         test commit push pull merge rebase open look read see find search list review verify debug investigate fix try
         continue resume proceed research do_some do_a do_the_research summarize describe analyze evaluate compare
@@ -176,6 +176,15 @@ _TABLE: dict[Part, str] = {
         comprehensive* robust professional* maintainable seamless* significantly greatly much_more ready_for ready_to
         everything_is production-ready fully_functional powerful well-organized well-structured best_practices
         umfassend* nahtlos* robuste* professionnel* profesional* abrangente комплексн* 全面 完善 包括的 포괄적""",
+    # What an answer says of a result takes a part of it back, or tells why there is none.
+    "limits": """
+        but however although due_to because still unless aber jedoch wegen mais cependant pero sin_embargo mas porém
+        ma però но однако 但 しかし ただし 하지만""",
+    # The assistant says what is left to do.
+    "remains": """
+        remaining remains next_step* still_need* still_to not_yet yet_to left_to_do verbleib* noch_offen
+        nächste*_schritt* prochaine*_étape* reste_à siguiente*_paso* falta próximo*_passo* prossimi_passi rimane
+        осталось следующ*_шаг* 下一步 剩余 还需 残り 次のステップ 남은 다음_단계""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could
@@ -193,7 +202,7 @@ _PARTICIPLE = re.compile(
     r"|\b(?:is|are|was|were) (?:removed|added|updated|replaced|renamed|fixed)\b",
     re.IGNORECASE,
 )
-_NOT_DONE = re.compile(r"\b(?:right|for|should) now\b|^\W*now,", re.IGNORECASE)
+_NOT_DONE = re.compile(r"\b(?:right|for|should) now\b|^\W*now,|^\W*[^\W_]+ing .*\bnow\b", re.IGNORECASE)
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
     "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
@@ -219,8 +228,8 @@ _OTHER_SUBJECT = re.compile(
 )
 # "Now commit and push", but not "Now uses it", "Now the list is sorted".
 _NOW = re.compile(r"\W*now,? (?!(?:the|it|all|both|everything|\w+(?:s|ly))\b(?!['’]))[a-z]", re.IGNORECASE)
-# A label with its value, an item of code or of a log.
-_FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]", re.IGNORECASE)
+# A label with its value, an item of code or of a log, the mark of an option.
+_FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|\(?[A-Z]\)|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]", re.IGNORECASE)
 _MENTIONS = re.compile(r"^(?:[@#]\S+ )+(?=\S)")  # files and tools that a request begins with
 _LEAST_REST = 8  # characters
 _INTERJECTIONS = re.compile(
