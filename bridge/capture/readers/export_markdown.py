@@ -83,13 +83,16 @@ def _messages(
     lines: Iterable[tuple[int, str]], labels: Labels, left_out: Counter[str], head: Head
 ) -> Iterator[_Message]:
     message: _Message | None = None
-    fence = ""
+    fence, before = "", ""
     for number, line in lines:
         mark = _FENCE.match(line)
         if mark and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]
         tools: tuple[str, ...] = ()
-        label = None if fence or mark else labels.read(line)
+        is_new = labels.form == "emphasis" and before.startswith("---")  # a block that nobody closed ends there
+        label = labels.read(line) if not mark and (is_new or not fence) else None
+        fence = "" if label is not None else fence
+        before = line.strip() or before
         if label is None and not fence and labels.form == "terminal":
             label, tools = _of_terminal(line, left_out)
         elif label is None and not fence and labels.form == "aider":
