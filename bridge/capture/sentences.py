@@ -62,7 +62,7 @@ class Sentence:
     @property
     def is_question(self) -> bool:
         """Whether it ends as a question does."""
-        return _asks(self.text.rstrip("\"')*_ "))
+        return _asks(self.text.rstrip("\"'*_ ")) or (self.text.startswith("(") and _asks(self.text.rstrip(")")))
 
 
 def of_turn(turn: Turn, number: int) -> list[Sentence]:

@@ -46,7 +46,7 @@ _SESSIONS_FIRST = "Sessions, the newest first"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
 _LEAST_SAID, _LEAST_ASKED = 6, 4  # search terms in a decision that is understood alone, and beside its session's title
 _LEAST_SHARED = 2  # search terms of a request that what came of it has too
-_LEAST_COMMON, _ALIKE = 4, 0.35  # search terms in common, and their share, of two lines about the same
+_LEAST_COMMON, _ALIKE = 4, 0.33  # search terms in common, and their share, of two lines about the same
 _OFTEN = 3  # a term that more than one in so many lines have is about the project
 _CHARACTERS_PER_TOKEN = 3  # fewer than texts in English have, so that the budget holds without a tokenizer
 
@@ -228,7 +228,8 @@ def _reported(memory: Memory, became: Became) -> str:
     told = memory.content.context.split("\n") if memory.content else []
     lines = [*(part for line in told for part in one_line(line).split(" · ")),
              *(each.words for each in _decisions(memory, became))]  # fmt: skip
-    return next((outcome for line in reversed(lines) if _is_report(outcome := line.partition(OUTCOME)[2])), "")
+    outcomes = [outcome for line in reversed(lines) if _is_report(outcome := line.partition(OUTCOME)[2])]
+    return next((each for each in outcomes if _subject(each) & _subject(title(memory))), "")
 
 
 def _is_report(outcome: str) -> bool:

@@ -151,7 +151,7 @@ _TABLE: dict[Part, str] = {
         べき てほしい にして ではなく 必ず 常に 해야 하지_마 대신 항상 바꿔""",
     # The assistant offers anything more: nothing is open.
     "closes": """
-        any_other any_further any_additional any_more any_adjustments any_changes any_tweaks anything_else
+        commit_message any_other any_further any_additional any_more any_adjustments any_changes any_tweaks anything_else
         further_adjust* something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose
         d'autres_modifications algo_más otro_cambio mais_alguma algo_mais altro ещё_что-то что-нибудь_ещё
         其他 还有什么 他に 다른""",
