@@ -112,7 +112,7 @@ def _wished(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
     ]
     found = [each for each in found if each[2] or len(subject_words(each[0]) - COMMON) >= _LEAST_ALONE]
     heading = HEADING.search(beat.request, 0, _PREAMBLE)
-    if not wanted and heading is not None:
+    if not wanted and heading is not None and len(subject_words(heading[1]) - COMMON) > 1:
         return [(shortened(plain(heading[1]), _QUOTE), beat.place, _related(beat, heading[1], 2))]  # a plan, and done
     names_it = len(subject_words(beat.taken) - COMMON) > 1 and not words.begins("upkeep", beat.taken)
     if not found and names_it and (outcome := _related(beat, beat.taken)):
