@@ -197,9 +197,11 @@ def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) 
     given = capture.findings.title or (None if capture.transcript.tool == "export" else capture.transcript.title)
     if not given or capture.unchanged + segment.index:
         return summary
-    if subject_words(given).isdisjoint(subject_words(" ".join(turn.text for turn in segment.turns))):
+    said = one_line(" ".join(turn.text for turn in segment.turns))
+    if subject_words(given).isdisjoint(subject_words(said)):
         return summary
-    return replace(summary, content=replace(summary.content, topic=shortened(one_line(given))))
+    whole = said if said.startswith(given.rstrip("….")) else one_line(given)  # the tool had cut the request
+    return replace(summary, content=replace(summary.content, topic=shortened(whole)))
 
 
 def _beside_notes(summary: SegmentSummary, notes: Sequence[Memory]) -> SegmentSummary:

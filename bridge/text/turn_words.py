@@ -229,7 +229,7 @@ _OTHER_SUBJECT = re.compile(
 # "Now commit and push", but not "Now uses it", "Now the list is sorted".
 _NOW = re.compile(r"\W*now,? (?!(?:the|it|all|both|everything|\w+(?:s|ly))\b(?!['’]))[a-z]", re.IGNORECASE)
 # A label with its value, an item of code or of a log, the mark of an option.
-_FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|\(?[A-Z]\)|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]", re.IGNORECASE)
+_FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|\(?[A-Z]\)|option \w\b|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]", re.IGNORECASE)
 _MENTIONS = re.compile(r"^(?:[@#]\S+ )+(?=\S)")  # files and tools that a request begins with
 _LEAST_REST = 8  # characters
 _INTERJECTIONS = re.compile(
