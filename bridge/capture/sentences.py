@@ -67,7 +67,7 @@ class Sentence:
 
 def of_turn(turn: Turn, number: int) -> list[Sentence]:
     """The sentences of a turn, which is the ``number``-th of its segment."""
-    steps, *report = turn.text.rsplit("\n\n", turn.report) if turn.report else ("", turn.text)
+    steps, *report = turn.text.rsplit("\n\n", turn.report) if turn.tools else ("", turn.text)
     early = list(sentences(steps, joins=turn.speaker == "user"))
     texts = [*early, *sentences("\n\n".join(report), joins=turn.speaker == "user")]
     return [

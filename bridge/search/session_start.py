@@ -115,7 +115,7 @@ def block(
     lines = [
         line
         for number, line in made.items()
-        if number in recent[:1] or worth[number] > (number not in recent) or line.mark
+        if number in recent[:1] or worth[number] or line.mark
     ]
     holding = [
         each
@@ -189,15 +189,12 @@ def _told(memories: Sequence[Memory], captured: Captured, worth: Mapping[int, in
 
 
 def _worth(memory: Memory, became: Became, captured: Captured) -> int:
-    """2 with a decision that is understood alone and came to something, 1 with another one or an answer that reports
-    what was done, else 0. Only rules capture others."""
-    if captured.get(memory.number) != RULES or memory.content is None:
-        return 2
-    settled = _settled(memory, became, captured)
-    heading = title(memory).rstrip("….").casefold()
-    if any(OUTCOME in each.words or each.words.casefold().startswith(heading) for each in settled):
-        return 2
-    return int(bool(settled or _reported(memory, became)))
+    """3 with a decision that is understood, 2 with an answer that reports what was done, 1 where something was done
+    under a title that tells it, else 0. Only rules capture others."""
+    if captured.get(memory.number) != RULES or memory.content is None or _settled(memory, became, captured):
+        return 3
+    tells = ": " not in title(memory) and len(_subject(title(memory))) >= _LEAST_SHARED
+    return 2 if _reported(memory, became) else int(tells and bool(memory.content.decisions))
 
 
 def _settled(memory: Memory, became: Became, captured: Captured, least: int = _LEAST_ASKED) -> list[_Line]:
