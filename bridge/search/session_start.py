@@ -102,21 +102,18 @@ def block(
     """
     of_branch = {each.number for each in memories if each.content and branch in each.content.references.branches}
     stored_first = sorted(memories, key=lambda memory: (memory.number in captured, memory.number not in of_branch))
-    worth = {memory.number: _worth(memory, remarks, captured) for memory in memories}
-    by_hand = [memory for memory in _told(stored_first, captured, worth) if memory.number not in captured]
-    told = list(_told(memories, captured, worth))
     of_sessions = [memory for memory in memories if memory.number in captured]
     named = {memory.metadata.session_id: title(memory) for memory in of_sessions}  # by its beginning
     ends = {memory.metadata.session_id: memory.content for memory in reversed(of_sessions)}
+    worth = {memory.number: _worth(memory, named.get(memory.metadata.session_id, ""), remarks, captured)
+             for memory in memories}  # fmt: skip
+    by_hand = [memory for memory in _told(stored_first, captured, worth) if memory.number not in captured]
+    told = list(_told(memories, captured, worth))
     recent = [memory.number for memory in told if memory.number in captured][:_RECENT]
     made = {memory.number: _session(memory, named.get(memory.metadata.session_id, ""), remarks, captured,
                                     ends[memory.metadata.session_id] if memory.number in recent else None)
             for memory in told}  # fmt: skip
-    lines = [
-        line
-        for number, line in made.items()
-        if number in recent[:1] or worth[number] or line.mark
-    ]
+    lines = [line for number, line in made.items() if number in recent[:1] or worth[number] or line.mark]
     holding = [
         each
         for memory in stored_first
@@ -188,12 +185,12 @@ def _told(memories: Sequence[Memory], captured: Captured, worth: Mapping[int, in
     yield from best.values()
 
 
-def _worth(memory: Memory, became: Became, captured: Captured) -> int:
-    """3 with a decision that is understood, 2 with an answer that reports what was done, 1 where something was done
-    under a title that tells it, else 0. Only rules capture others."""
+def _worth(memory: Memory, topic: str, became: Became, captured: Captured) -> int:
+    """3 with a decision that is understood, 2 with an answer that reports what was done, 1 where something was done in
+    a session whose title tells it, else 0. Only rules capture others."""
     if captured.get(memory.number) != RULES or memory.content is None or _settled(memory, became, captured):
         return 3
-    tells = ": " not in title(memory) and len(_subject(title(memory))) >= _LEAST_SHARED
+    tells = ": " not in topic and len(_subject(topic)) >= _LEAST_SHARED
     return 2 if _reported(memory, became) else int(tells and bool(memory.content.decisions))
 
 

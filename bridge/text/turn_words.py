@@ -91,7 +91,8 @@ _TABLE: dict[Part, str] = {
         使って 削除 残し 変更 追加 사용 삭제 유지 변경 추가""",
     # Work that leaves nothing to know: looking, running, explaining, repairing, committing; and examples.
     "upkeep": """
-        keep_in_mind move_on revisit do_all add_a_test add_tests add_some_tests write_a_test write_tests update_the_tests check explain show tell give
+        keep_in_mind move_on revisit do_all
+        add_a_test add_tests add_some_tests write_a_test write_tests update_the_tests check explain show tell give
         run rerun
         test commit push pull merge rebase open look read see find search list review verify debug investigate fix try
         continue resume proceed research do_some do_a do_the_research summarize describe analyze evaluate compare
@@ -151,7 +152,8 @@ _TABLE: dict[Part, str] = {
         べき てほしい にして ではなく 必ず 常に 해야 하지_마 대신 항상 바꿔""",
     # The assistant offers anything more: nothing is open.
     "closes": """
-        commit_message any_other any_further any_additional any_more any_adjustments any_changes any_tweaks anything_else
+        commit_message
+        any_other any_further any_additional any_more any_adjustments any_changes any_tweaks anything_else
         further_adjust* something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose
         d'autres_modifications algo_más otro_cambio mais_alguma algo_mais altro ещё_что-то что-нибудь_ещё
         其他 还有什么 他に 다른""",
@@ -166,7 +168,7 @@ _TABLE: dict[Part, str] = {
         это 这 那 これ それ 이것 그것""",
     # Tests that pass, a commit, what was read: the assistant reports it, and nothing follows from it.
     "chores": """
-        tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed_to
+        tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed_to ahead_of
         working_tree fast-forward* up_to_date_with type_error* lint* compiles_without i've_reviewed i've_analyzed
         i've_read i've_examined i_can_now i_now_have based_on_my clear_understanding i_apologize my_apologies
         alle_tests tests_laufen les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход*
@@ -197,8 +199,8 @@ _PARTICIPLE = re.compile(
     r"|disabl|dropp|enabl|enhanc|ensur|expand|extend|extract|fix|handl|implement|improv|increas|integrat|introduc|mov"
     r"|migrat|modif|modifi|preserv|reduc|refactor|remov|renam|reorder|reorganiz|replac|resolv|restor|revert|simplifi"
     r"|sort|stor|switch|updat|upgrad|us|wrapp|wir)ed\b|^\W*(?:built|kept|made|rewrote|wrote)\b"
-    r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!the\b|some\b|one\b|found|identified|noticed|checked|seen|read|reviewed|looked|got)"
-    r"\w+(?:ed|en|t|e|d)\b|\b(?:has|have) (?:all )?been (?:\w+ly )?\w+ed\b"
+    r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!the\b|some\b|one\b|found|identified|noticed|checked"
+    r"|seen|read|reviewed|looked|got)\w+(?:ed|en|t|e|d)\b|\b(?:has|have) (?:all )?been (?:\w+ly )?\w+ed\b"
     r"|\b(?:is|are|was|were) (?:removed|added|updated|replaced|renamed|fixed)\b",
     re.IGNORECASE,
 )
@@ -229,7 +231,7 @@ _OTHER_SUBJECT = re.compile(
 # "Now commit and push", but not "Now uses it", "Now the list is sorted".
 _NOW = re.compile(r"\W*now,? (?!(?:the|it|all|both|everything|\w+(?:s|ly))\b(?!['’]))[a-z]", re.IGNORECASE)
 # A label with its value, an item of code or of a log, the mark of an option.
-_FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|\(?[A-Z]\)|option \w\b|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]", re.IGNORECASE)
+_FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|\(?[A-Z]\)|option \w\b|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]", re.I)
 _MENTIONS = re.compile(r"^(?:[@#]\S+ )+(?=\S)")  # files and tools that a request begins with
 _LEAST_REST = 8  # characters
 _INTERJECTIONS = re.compile(
