@@ -113,7 +113,11 @@ def block(
     made = {memory.number: _session(memory, named.get(memory.metadata.session_id, ""), remarks, captured,
                                     ends[memory.metadata.session_id] if memory.number in recent else None)
             for memory in told}  # fmt: skip
-    lines = [line for number, line in made.items() if number in recent[:1] or worth[number] or line.mark]
+    lines = [
+        line
+        for number, line in made.items()
+        if number in recent[:1] or worth[number] > (number not in recent) or line.mark
+    ]
     holding = [
         each
         for memory in stored_first
@@ -186,12 +190,12 @@ def _told(memories: Sequence[Memory], captured: Captured, worth: Mapping[int, in
 
 
 def _worth(memory: Memory, topic: str, became: Became, captured: Captured) -> int:
-    """3 with a decision that is understood, 2 with an answer that reports what was done, 1 where something was done in
-    a session whose title tells it, else 0. Only rules capture others."""
+    """3 with a decision that is understood, 2 where something was done in a session whose title tells it, 1 with an
+    answer that reports what was done, else 0. Only rules capture others."""
     if captured.get(memory.number) != RULES or memory.content is None or _settled(memory, became, captured):
         return 3
     tells = ": " not in topic and len(_subject(topic)) >= _LEAST_SHARED
-    return 2 if _reported(memory, became) else int(tells and bool(memory.content.decisions))
+    return 2 if tells and memory.content.decisions else int(bool(_reported(memory, became)))
 
 
 def _settled(memory: Memory, became: Became, captured: Captured, least: int = _LEAST_ASKED) -> list[_Line]:
@@ -281,7 +285,8 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, end
     holding = _settled(memory, became, captured)
     lost = next(iter(became.get(memory.number, {}).values()), "")
     said = holding[-1].words + holding[-1].mark if holding else told
-    said = said or (one_line(content.context).partition(OUTCOME)[0] if topic.endswith("…") else "")
+    if not said and topic.endswith("…"):
+        said = one_line([content.context, *content.decisions][-1]).partition(OUTCOME)[0]
     mark = f" [{lost}]" if lost and not holding else ""
     between = OUTCOME if said and said == told and captured[memory.number] == RULES else ": "
     line = between.join(filter(None, [beside(topic, said), said])) + mark
