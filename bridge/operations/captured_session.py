@@ -196,11 +196,9 @@ def memory_of(segment: Segment, summary: SegmentSummary, transcript: Transcript,
 
 def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) -> SegmentSummary:
     """The summary of a session's beginning under the title that the tool gave the session, if it is about that."""
-    named = given = capture.transcript.title or ""
-    if capture.transcript.tool == "export":
-        slug_of = _SLUG.fullmatch(named)
-        given = slug_of[1].replace("-", " ").capitalize() if slug_of else ""
-    given = capture.findings.title or given
+    slug_of, own = _SLUG.fullmatch(capture.transcript.title or ""), capture.transcript.title
+    own = None if capture.transcript.tool == "export" else own
+    given = capture.findings.title or (slug_of[1].replace("-", " ").capitalize() if slug_of else own)
     if not given or capture.unchanged + segment.index:
         return summary
     said = one_line(" ".join(turn.text for turn in segment.turns))

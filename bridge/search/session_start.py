@@ -46,15 +46,12 @@ _BRIEF = 140  # characters of an older captured line's request and its outcome
 _SESSIONS_FIRST = "Sessions, the newest first"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
 _LEAST_SAID, _LEAST_ASKED = 6, 4  # search terms in a decision that is understood alone, and beside its session's title
-_LEAST_SHARED = 2  # search terms of a request that what came of it has too
-_LEAST_COMMON, _ALIKE = 4, 0.33  # search terms in common, and their share, of two lines about the same
-_OFTEN = 3  # a term that more than one in so many lines have is about the project
+_LEAST_SHARED, _LEAST_COMMON, _ALIKE = 2, 4, 0.33  # words of both sides of a line; of two about the same, their share
 _CHARACTERS_PER_TOKEN = 3  # fewer than texts in English have, so that the budget holds without a tokenizer
 
 _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``source`` and a decision's own have it
 
 _WORD = re.compile(r"[^\W_]+")
-
 RULES = "rules"  # the method without a model, whose lines may be understood in their session alone
 
 Became = Mapping[int, Mapping[str, str]]  # number -> what became of the memory's decisions, by their words
@@ -248,10 +245,10 @@ def _subject(words: str) -> frozenset[str]:
 
 
 def _subjects(lines: Sequence[_Line]) -> dict[_Line, frozenset[str]]:
-    """The search terms that say what each line is about: none that many lines have."""
+    """The search terms that say what each line is about: none that a third of them has."""
     found = {each: _subject(each.words) for each in lines}
     having = Counter(term for terms in found.values() for term in terms)
-    most = max(_LEAST_COMMON, len(lines) // _OFTEN)
+    most = max(_LEAST_COMMON, len(lines) // 3)
     return {each: frozenset(term for term in terms if having[term] <= most) for each, terms in found.items()}
 
 

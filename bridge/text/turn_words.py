@@ -91,7 +91,6 @@ _TABLE: dict[Part, str] = {
         使って 削除 残し 変更 追加 사용 삭제 유지 변경 추가""",
     # Work that leaves nothing to know: looking, running, explaining, repairing, committing; and examples.
     "upkeep": """
-        keep_in_mind move_on revisit do_all
         add_a_test add_tests add_some_tests write_a_test write_tests update_the_tests check explain show tell give
         run rerun
         test commit push pull merge rebase open look read see find search list review verify debug investigate fix try
@@ -152,9 +151,8 @@ _TABLE: dict[Part, str] = {
         べき てほしい にして ではなく 必ず 常に 해야 하지_마 대신 항상 바꿔""",
     # The assistant offers anything more: nothing is open.
     "closes": """
-        commit_message
         any_other any_further any_additional any_more any_adjustments any_changes any_tweaks anything_else
-        further_adjust* something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose
+        commit_message further_adjust* something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose
         d'autres_modifications algo_más otro_cambio mais_alguma algo_mais altro ещё_что-то что-нибудь_ещё
         其他 还有什么 他に 다른""",
     # A question about how to go on, or an answer that leaves it open: nothing that lasts is decided.
@@ -180,13 +178,11 @@ _TABLE: dict[Part, str] = {
         umfassend* nahtlos* robuste* professionnel* profesional* abrangente комплексн* 全面 完善 包括的 포괄적""",
     # What an answer says of a result takes a part of it back, or tells why there is none.
     "limits": """
-        but however although due_to because still unless aber jedoch wegen mais cependant pero sin_embargo mas porém
-        ma però но однако 但 しかし ただし 하지만""",
+        but however although due_to because still unless aber jedoch mais pero mas ma però но 但 しかし 하지만""",
     # The assistant says what is left to do.
     "remains": """
-        remaining remains next_step* still_need* still_to not_yet yet_to left_to_do verbleib* noch_offen
-        nächste*_schritt* prochaine*_étape* reste_à siguiente*_paso* falta próximo*_passo* prossimi_passi rimane
-        осталось следующ*_шаг* 下一步 剩余 还需 残り 次のステップ 남은 다음_단계""",
+        remaining remains next_step* still_need* not_yet yet_to verbleib* nächste*_schritt* prochaine*_étape* reste_à
+        siguiente*_paso* falta próximo*_passo* rimane осталось 下一步 剩余 还需 残り 남은""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could
