@@ -130,7 +130,7 @@ class Estimate:
         possible._refine(np.arange(len(possible)))
         chosen = possible.candidates.take(possible.needed(question, depth))
         if falls:
-            numbers = {*chosen.number.tolist(), *falls, *(fall.by[0] for fall in falls.values() if fall.is_below)}
+            numbers = {*chosen.number.tolist(), *falls, *(fall.by[0] for fall in falls.values())}
             chosen = among.of(numbers)
         return Choice(chosen, falls, depth)
 
