@@ -113,7 +113,7 @@ def _with_standings(
         after = {
             memory.number: factors.fall.by[0]
             for memory, factors in scored
-            if factors.fall is not None and factors.fall.is_below and not asked.asks_past
+            if factors.fall is not None and not asked.asks_past
         }
         if not after:
             return memories, standing_effects.described(snapshot, scored)

@@ -129,7 +129,7 @@ class Estimate:
         possible.semantic, possible.error = possible._refined(np.arange(len(possible)))[0], MARGIN
         chosen = possible.candidates.take(possible.needed(question, depth))
         if falls:
-            numbers = {*chosen.number.tolist(), *falls, *(fall.by[0] for fall in falls.values() if fall.is_below)}
+            numbers = {*chosen.number.tolist(), *falls, *(fall.by[0] for fall in falls.values())}
             chosen = among.of(numbers)
         return Choice(chosen, falls, depth)
 
