@@ -198,6 +198,7 @@ def run(collections: Sequence[Collection], embedder: Embedder, when: When = lamb
     found: Run = {}
     for collection in collections:
         with shelf(collection.memories, embedder, when) as filled:
+            filled.compare()
             for query in collection.queries:
                 at = clock.parse(query["as_of"]) if "as_of" in query else DAY
                 found[query["id"]] = list(filled.hits(query["query"], at))

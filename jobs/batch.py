@@ -6,7 +6,7 @@ replaced by ``files.replace``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from . import files
@@ -49,9 +49,15 @@ def _sync_together(paths: Sequence[Path]) -> None:
         return
     from concurrent.futures import ThreadPoolExecutor  # few clients write several files
 
-    with ThreadPoolExecutor(min(_AT_ONCE, len(paths))) as pool:
-        for _ in pool.map(files.sync_file, paths):
-            pass  # an error is raised here
+    rest, threads = iter(paths), min(_AT_ONCE, len(paths))
+    with ThreadPoolExecutor(threads) as pool:
+        for each in [pool.submit(_sync_each, rest) for _ in range(threads)]:
+            each.result()
+
+
+def _sync_each(paths: Iterator[Path]) -> None:
+    for path in paths:
+        files.sync_file(path)
 
 
 def rename_parts(parts: Parts) -> None:

@@ -1,12 +1,18 @@
-"""The child's stores with a graph that takes everything at once, without cognee."""
+"""The child's stores with a graph that takes everything at once, without cognee; such a graph for whole processes."""
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import httpx
 from fake_embedder import FakeEmbedder
+from pydantic import BaseModel
 
 from bridge.embedding.embedder import Embedder
 from bridge.graph.graph import Graph
+from bridge.graph.llm_budget import Meter
 from bridge.graph.open_stores import Stores
 from bridge.memory import Memory
 from bridge.settings import Settings
@@ -14,6 +20,9 @@ from bridge.store.open_store import OpenStore
 from bridge.store.values import Extraction
 from jobs.errors import JobError
 from jobs.layout import Workspace
+
+# The variables of processes that have ``CogneeStore`` in place of cognee, whose import takes seconds.
+WITHOUT_COGNEE = {"PYTHONPATH": os.pathsep.join(str(Path(__file__).parent / name) for name in ("fake_cognee", ""))}
 
 
 class FakeCognee:
@@ -68,6 +77,41 @@ class FakeCognee:
 
     def close(self) -> bool:
         return True
+
+
+class CogneeStore(FakeCognee):
+    """The graph of a process, which begins empty. A question finds all that it has, and a text names nothing."""
+
+    def __init__(self, workspace: Workspace, *_: object) -> None:
+        super().__init__()
+        self._file = workspace.cognee_system / "databases" / "fake"
+
+    def open(self) -> str:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self._file.touch()
+        return "absent"
+
+    def extract(self, *_: object) -> Extraction:
+        return Extraction()
+
+    def ask(self, question: str, top_k: int) -> SimpleNamespace:
+        links = tuple((memory_id, memory_id) for memory_id in self.told)
+        return SimpleNamespace(context="what it has", links=links, decisions={})
+
+    def in_prose(self, question: str, *_: object) -> str:
+        return f"What it has answers {question}"
+
+    def picture(self, memory_ids: Sequence[str]) -> SimpleNamespace:
+        return SimpleNamespace(page="a page", nodes=len(self.told), edges=0)
+
+
+def ask(meter: Meter, system: str, user: str, shape: type[BaseModel], **_: object) -> BaseModel:
+    """The model's answer, as of ``cognee_llm.ask``."""
+    form = {"type": "json_schema", "json_schema": {"name": shape.__name__, "schema": shape.model_json_schema()}}
+    said = [{"role": role, "content": text} for role, text in (("system", system), ("user", user))]
+    url, asked = f"{meter.settings.llm_endpoint}/chat/completions", {"messages": said, "response_format": form}
+    answer = httpx.post(url, json=asked).json()
+    return shape.model_validate_json(answer["choices"][0]["message"]["content"])
 
 
 class FakeGraph(Graph):

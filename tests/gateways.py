@@ -44,6 +44,10 @@ class Hosted:
         self._role = (role, password)
         self.gateway_dsn = make_conninfo(**conninfo_to_dict(dsn) | {"user": role, "password": password})
         self.port = free_port()
+        # Made once: to load the system's certificates takes as long as dozens of requests.
+        self.client = httpx.Client(
+            base_url=self.address, timeout=60.0, verify=trusted(self.authority) if certificate else False
+        )
         self.folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self._place: Place | None = None  # its copies are those of one user
@@ -93,7 +97,7 @@ class Hosted:
     def _answers(self) -> bool:
         assert self._process.poll() is None, self.log
         try:
-            return httpx.get(self.address + "/healthz", verify=trusted(self.authority)).status_code == 200
+            return self.client.get("/healthz").status_code == 200
         except httpx.HTTPError:
             return False
 
@@ -107,6 +111,11 @@ class Hosted:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+
+    def close(self) -> None:
+        """Close the connections of tests."""
+        self.client.close()
+        self.server.close()
 
     @contextmanager
     def without_pool(self) -> Iterator[None]:
@@ -156,5 +165,5 @@ def end_all() -> None:
     while _OF:
         _, hosted = _OF.popitem()
         hosted.kill()
-        hosted.server.close()
+        hosted.close()
         shutil.rmtree(hosted.folder)

@@ -9,7 +9,7 @@ import psycopg
 from gateways import Hosted, gateway_of
 from harness import Place, until
 
-from bridge.team import membership
+from bridge.team import membership, notices
 
 
 class Team:
@@ -60,8 +60,11 @@ class Team:
             return connection.execute(query.encode(), (self.workspace_id, *values)).fetchall()
 
     def hold_jobs(self, *, holds: bool = True) -> None:
-        """Let no pool start a job of the workspace, as an operator could, until told otherwise."""
+        """Let no pool start a job of the workspace, as an operator could, until told otherwise; then they look at
+        once, and not within half a minute."""
         self.change("UPDATE workspaces SET is_paused = %s WHERE id = %s", holds, self.workspace_id)
+        with self.gateway.server.connection() as connection:
+            notices.send(connection, self.workspace_id)
 
     def change(self, statement: str, *values: Any) -> None:
         """Change the team's database, as time or an operator would."""

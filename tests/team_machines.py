@@ -5,6 +5,7 @@ A machine is a folder with a configuration of its own, and reaches the gateway w
 
 import contextlib
 import json
+import os
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
@@ -84,35 +85,38 @@ def result_of(record: Record) -> dict[str, Any]:
     return dict(record.result)
 
 
-def titles(place: Place) -> list[str]:
-    """The topics of the memories of a copy, sorted; "" of one without a topic."""
+def _rows(place: Place, query: str) -> list[Any]:
+    """The rows of a copy; none before it is made."""
     if not place.workspace.memory_db.exists():
         return []
     address = f"file:{place.workspace.memory_db}?mode=ro"
     with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
         try:
-            bodies = connection.execute("SELECT body FROM memories WHERE NOT hidden").fetchall()
+            return connection.execute(query).fetchall()
         except sqlite3.OperationalError:
             return []  # it is being made
+
+
+def titles(place: Place) -> list[str]:
+    """The topics of the memories of a copy, sorted; "" of one without a topic."""
+    bodies = _rows(place, "SELECT body FROM memories WHERE NOT hidden")
     return sorted(json.loads(body).get("topic", "") for (body,) in bodies)
 
 
 def files_with(folder: Path, phrase: str) -> list[str]:
-    """The files below a folder that have a phrase."""
-    return sorted(str(path) for path in folder.rglob("*") if path.is_file() and phrase.encode() in path.read_bytes())
+    """The files below a folder that have a phrase. One that is removed meanwhile has none."""
+    found = []
+    for path in (Path(at, name) for at, _, names in os.walk(folder) for name in names):
+        with contextlib.suppress(FileNotFoundError):
+            if path.is_file() and phrase.encode() in path.read_bytes():
+                found.append(str(path))
+    return sorted(found)
 
 
 def seq_of(place: Place) -> int:
-    """The number of the last change that a copy has; -1 before there is a copy."""
-    if not place.workspace.memory_db.exists():
-        return -1
-    address = f"file:{place.workspace.memory_db}?mode=ro"
-    with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
-        try:
-            found = connection.execute("SELECT value FROM meta WHERE key = 'team_seq'").fetchone()
-        except sqlite3.OperationalError:
-            return -1  # it is being made
-        return -1 if found is None else int(found[0])
+    """The number of the last change that a copy has; -1 before there is one."""
+    found = _rows(place, "SELECT value FROM meta WHERE key = 'team_seq'")
+    return int(found[0][0]) if found else -1
 
 
 def shared_rows(place: Place) -> dict[str, list[Any]]:

@@ -1,7 +1,7 @@
 """Trains the judge: a small transformer that reads two statements together, and says whether the later one replaces the
 earlier one.
 
-python -m tools.judge_training OUT.npz [--without m t u v third]     half an hour on two cores; seeded
+python -m tools.judge_training OUT.npz [--without m t u v third a b c d w x y z]     half an hour on two cores; seeded
 
 It is all-MiniLM-L6-v2 with its embeddings and lowest layers as they are, which the embedding model on board has too;
 the other layers are trained, with one output. The pairs are in ``judge_pairs``. Each is shown in an order that is drawn

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from bridge.anchors import checking, taking
-from bridge.anchors.budget import Budget
 from bridge.memory import Memory, Metadata
 
 from .. import table
@@ -78,7 +77,7 @@ def _called(
             for fact in facts:
                 if fact["repository"] == repository:
                     _check_out(root, fact["stored"])
-                    anchors = taking.taken(fact["text"], root, Budget(30))
+                    anchors = taking.Code(root, 30).taken(fact["text"])
                     memory = Memory(
                         "", 1, "legacy", Metadata(anchors=anchors), "2026-01-01T00:00:00Z", text=fact["text"]
                     )

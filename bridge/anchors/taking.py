@@ -25,10 +25,35 @@ SECONDS = 0.5  # of the processor, for jobs that are stored together; what is no
 _TEST = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__|fixtures|testdata)/|[._-](?:test|spec)\.|(?:^|/)test_")
 
 
-def with_anchors(memory: Memory, root: Path, budget: Budget | None = None) -> Memory:
-    """The memory with its anchors in the tree at ``root``."""
-    found = taken(said(memory), root, budget)
-    return replace(memory, metadata=replace(memory.metadata, anchors=found)) if found else memory
+class Code:
+    """The code in a workspace, in which the words of many texts are looked for. It is as it was when it was first read.
+    Outside of a repository there is none."""
+
+    def __init__(self, root: Path, seconds: float = SECONDS) -> None:
+        repository = repository_of(root)
+        self._commit = repository.commit() if repository else None
+        self._tree = Tree(root, Budget(seconds))
+
+    def anchored(self, memory: Memory) -> Memory:
+        """The memory with its anchors."""
+        found = self.taken(said(memory))
+        return replace(memory, metadata=replace(memory.metadata, anchors=found)) if found else memory
+
+    def taken(self, text: str) -> tuple[str, ...]:
+        """The anchors of a text, as they are stored; empty if none of its words is there."""
+        if self._commit is None:
+            return ()
+        found, tree = words(text), self._tree
+        anchors: list[Anchor] = []
+        try:
+            for each in _paths(found, tree):
+                anchors.append(each)  # one after another: what is found before the time is over counts
+            named = [each.file for each in anchors if each.word != FOLDER and is_code(each.file)]
+            for each in _others([word for word in found if not _is_end(word.text, anchors)], tree, named):
+                anchors.append(each)
+        except OutOfTime:
+            pass
+        return anchor.stored(self._commit, anchors)
 
 
 def said(memory: Memory) -> str:
@@ -38,27 +63,6 @@ def said(memory: Memory) -> str:
         return memory.text
     files = [f"`{path}`" for path in content.references.files]
     return "\n".join([content.topic, content.context, *content.decisions, *content.rationale, *files])
-
-
-def taken(text: str, root: Path, budget: Budget | None = None, tree: Tree | None = None) -> tuple[str, ...]:
-    """The anchors of a text, as they are stored; empty without a repository, or if none of its words is there.
-    ``tree``: the files, for who asks about many texts."""
-    found = words(text)
-    repository = repository_of(root) if found else None
-    commit = repository.commit() if repository else None
-    if commit is None:
-        return ()
-    tree = tree or Tree(root, budget or Budget(SECONDS))
-    anchors: list[Anchor] = []
-    try:
-        for each in _paths(found, tree):
-            anchors.append(each)
-        named = [each.file for each in anchors if each.word != FOLDER and is_code(each.file)]
-        for each in _others([word for word in found if not _is_end(word.text, anchors)], tree, named):
-            anchors.append(each)
-    except OutOfTime:
-        pass
-    return anchor.stored(commit, anchors)
 
 
 def chosen(memory: Memory, taken_before: Iterable[str]) -> Memory:

@@ -255,8 +255,9 @@ def _taken_option(request: str, before: str) -> str:
 def told(beat: Beat, asked: frozenset[str]) -> str:
     """What came out for a request with these words: the sentence of the answer that reports it best; empty if none
     does."""
-    said = [one for one in beat.answered if not one.is_question and not words.begins("intends", one.text)]
-    said = [one for one in said if len(subject_words(one.text)) > 1]
+    said = [one for one in beat.answered if not one.is_question and len(subject_words(one.text)) > 1]
+    said = [one for one in said if not any(words.begins(part, one.text) for part in ("intends", "upkeep"))]
+    said = [one for one in said if not one.is_step] or said
     reports = [one for one in said if words.says("done", one.text)]
     if beat.done and not reports:
         reports = [one for one in said if words.says("concedes", one.text) and asked & subject_words(one.text)]
@@ -268,7 +269,7 @@ def told(beat: Beat, asked: frozenset[str]) -> str:
     def worth(place: int) -> float:
         text = candidates[place].text
         common = len(asked & subject_words(text)) / math.sqrt(2 + len(asked))
-        late = place / len(candidates) * (0.4 if beat.done else -0.4)
+        late = place / len(candidates) * (0.4 if beat.done and candidates[place].is_step else -0.4)
         return common + late - (len(text) < 30) * 0.5 - (not text.endswith(_STOPS)) * 0.3
 
     best = candidates[max(range(len(candidates)), key=worth)]
@@ -276,7 +277,7 @@ def told(beat: Beat, asked: frozenset[str]) -> str:
     if text.endswith((":", "：")) or len(text) <= _BRIEF:  # it announces something, or says little
         after = (one for one in said if one.turn == best.turn and one.order == best.order + 1)
         text = " ".join([text, *(plain(one.text) for one in after)])
-    return text
+    return "" if text.endswith((":", "：")) else text
 
 
 def plain(text: str) -> str:

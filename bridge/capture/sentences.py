@@ -49,7 +49,7 @@ _CODE_SIGNS = re.compile(r"[{}\[\]<>=;|\\$&^~@#_()]")
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence on one line, who said it, and where. ``turn`` counts the turns of its segment, ``order`` the sentences
-    of its turn, from 0; ``remaining`` is how many follow there."""
+    of its turn, from 0; ``remaining`` is how many follow there. ``is_step``: more was done after it."""
 
     text: str
     speaker: Speaker
@@ -57,18 +57,21 @@ class Sentence:
     order: int
     remaining: int
     place: str
+    is_step: bool = False
 
     @property
     def is_question(self) -> bool:
         """Whether it ends as a question does."""
-        return _asks(self.text.rstrip("\"')*_ "))
+        return _asks(self.text.rstrip("\"'*_ ")) or (self.text.startswith("(") and _asks(self.text.rstrip(")")))
 
 
 def of_turn(turn: Turn, number: int) -> list[Sentence]:
     """The sentences of a turn, which is the ``number``-th of its segment."""
-    texts = list(sentences(turn.text, joins=turn.speaker == "user"))
+    steps, *report = turn.text.rsplit("\n\n", turn.report) if turn.tools else ("", turn.text)
+    early = list(sentences(steps, joins=turn.speaker == "user"))
+    texts = [*early, *sentences("\n\n".join(report), joins=turn.speaker == "user")]
     return [
-        Sentence(text, turn.speaker, number, order, len(texts) - order - 1, turn.place)
+        Sentence(text, turn.speaker, number, order, len(texts) - order - 1, turn.place, order < len(early))
         for order, text in enumerate(texts)
     ]
 

@@ -87,7 +87,8 @@ class Turn:
     which it was said, if the tool records them. ``part`` is empty for the conversation itself, and the id of a side
     chain or sub-agent otherwise. ``files`` are the paths that tool calls touched, as the tool wrote them; ``tools``
     counts the calls by the tool's name. ``marker`` says that something ended right before this turn. ``calls`` are
-    those that ran a command or changed a file, in order, where the reader knows what became of them.
+    those that ran a command or changed a file, in order, where the reader knows what became of them. ``report`` is how
+    many of the last paragraphs of ``text`` were said after all calls; 0 where nothing was.
     """
 
     speaker: Speaker
@@ -101,6 +102,7 @@ class Turn:
     tools: Mapping[str, int] = field(default_factory=dict)
     marker: Marker | None = None
     calls: tuple[Call, ...] = ()
+    report: int = 0
 
 
 @dataclass(slots=True)

@@ -49,12 +49,13 @@ def summarise(segment: Segment) -> SegmentSummary:
     others = [beat for beat in holding if all(beat is not decided for decided, _ in pairs)]
     lines = _context(others) if pairs else _in_one_line(others)
     topic = title(spoken, found)
-    opens = _open(spoken, found)
+    opens, left = _open(spoken, found), _left(spoken, found)
     decisions = tuple(_line(quote, outcome) for _, (quote, _, outcome) in pairs)
     context = "\n".join(text for text, _ in lines)
     evidence = [Evidence("decisions", _line(quote, outcome), place) for _, (quote, place, outcome) in pairs]
     evidence += [Evidence("context", text, place) for text, place in lines]
     evidence += [Evidence("open_questions", one.text, one.place) for one in opens]
+    evidence += [Evidence("next_steps", one.text, one.place) for one in left]
     has_subject = topic != UNKNOWN
     return SegmentSummary(
         content=Content(
@@ -62,6 +63,7 @@ def summarise(segment: Segment) -> SegmentSummary:
             context=context or (topic if has_subject and not decisions else ""),
             decisions=decisions,
             open_questions=tuple(plain(one.text) for one in opens),
+            next_steps=tuple(plain(one.text) for one in left),
             references=references(segment.turns),
             time_scope=_scope(spoken),
         ),
@@ -110,8 +112,8 @@ def _wished(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
     ]
     found = [each for each in found if each[2] or len(subject_words(each[0]) - COMMON) >= _LEAST_ALONE]
     heading = HEADING.search(beat.request, 0, _PREAMBLE)
-    if not wanted and heading is not None and (outcome := _outcome(beat, heading[1])):
-        return [(shortened(plain(heading[1]), _QUOTE), beat.place, outcome)]  # of a plan that was given, and done
+    if not wanted and heading is not None and len(subject_words(heading[1]) - COMMON) > 1:
+        return [(shortened(plain(heading[1]), _QUOTE), beat.place, _related(beat, heading[1], 2))]  # a plan, and done
     names_it = len(subject_words(beat.taken) - COMMON) > 1 and not words.begins("upkeep", beat.taken)
     if not found and names_it and (outcome := _related(beat, beat.taken)):
         found.append((shortened(beat.taken, _QUOTE), beat.place, outcome))
@@ -128,11 +130,12 @@ def _outcome(beat: Beat, request: str) -> str:
     return shortened(told(beat, subject_words(request)), _OUTCOME)
 
 
-def _related(beat: Beat, request: str) -> str:
+def _related(beat: Beat, request: str, least: int = 1) -> str:
     """What came of a request, if that speaks of the same."""
     outcome = _outcome(beat, request)
     about = subject_words(request)
-    return "" if (about - COMMON or about).isdisjoint(subject_words(outcome)) else outcome
+    about = about - COMMON or about
+    return outcome if len(about & subject_words(outcome)) >= min(least, len(about)) else ""
 
 
 def _wishes(one: Sentence, beat: Beat) -> bool:
@@ -211,6 +214,13 @@ def _open(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[Sentence]:
     if unanswered:
         return [max(unanswered, key=lambda one: len(subject_words(one.text)))]
     return [one for one in last if one.is_question and not words.says("closes", one.text)][-1:]
+
+
+def _left(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[Sentence]:
+    """What the last turn says is left to do."""
+    last = [one for one in found[-1].answered if one.turn == len(spoken) - 1 and not one.is_step] if found else []
+    left = [one for one in last if words.says("remains", one.text) and not one.is_question]
+    return [one for one in left if words.is_clear(plain(one.text)) and not plain(one.text).endswith((":", "："))][-1:]
 
 
 def _importance(found: Sequence[Beat], decisions: int, has_subject: bool) -> float:

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from itertools import islice, product
@@ -174,7 +174,7 @@ def _side(statement: Statement) -> ConflictSide:
 
 def content_digest(memory: Memory) -> str:
     """The SHA-256, in hex, of a memory's text; it does not depend on status, dates and labels."""
-    words = memory.text if memory.content is None else asdict(memory.content)
+    words = memory.text if memory.content is None else memory.content.as_dict()
     return sha256(canonical_json(words).encode()).hexdigest()
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from jobs.scrub import is_plain
@@ -64,7 +63,7 @@ def _second(words: Sequence[str]) -> str:
 
 def texts(memory: Memory) -> list[str]:
     """Every text that a memory consists of."""
-    return [memory.text] if memory.content is None else list(strings(asdict(memory.content)))
+    return [memory.text] if memory.content is None else list(strings(memory.content.as_dict()))
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -102,17 +102,18 @@ def _with_standings(
 ) -> tuple[list[Memory], dict[int, Standing]]:
     """The memories, with what holds before what it replaced or contradicts, as in every answer; and number -> what is
     said of its standing."""
-    snapshot = open_snapshot(stores.workspace)
-    if snapshot is None or snapshot.standings.is_empty or not memories:
+    if not memories or (snapshot := open_snapshot(stores.workspace)) is None:
         return memories, {}
     with closing(snapshot):
+        if snapshot.standings.is_empty:
+            return memories, {}
         asked = parse_question({"query": question[:MAX_QUERY_CHARS], "include_superseded": True}, now)
         numbers = [memory.number for memory in memories]
         scored = retrieval.score(snapshot, asked, stores.embedder, numbers)
         after = {
             memory.number: factors.fall.by[0]
             for memory, factors in scored
-            if factors.fall is not None and factors.fall.is_below and not asked.asks_past
+            if factors.fall is not None and not asked.asks_past
         }
         if not after:
             return memories, standing_effects.described(snapshot, scored)

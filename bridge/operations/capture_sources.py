@@ -19,8 +19,6 @@ from jobs.kinds import CAPTURE_TOOLS
 from jobs.payloads import Capture, ExportedFile
 
 from ..anchors import taking
-from ..anchors.budget import Budget
-from ..anchors.tree import Tree
 from ..capture import consent, ignored_files
 from ..capture.kept_turns import TurnFilter
 from ..capture.readers import registry
@@ -71,7 +69,7 @@ class FileSources:
         self.total = len(found)
 
     def anchored(self, memory: Memory) -> Memory:
-        return taking.with_anchors(memory, self._stores.workspace.root)
+        return taking.Code(self._stores.workspace.root).anchored(memory)
 
     def sessions(self) -> Iterator[tuple[Transcript, Turns]]:
         for transcript in self._found:
@@ -165,11 +163,11 @@ def attached_lines(sources: Sources, root: Path, read: Callable[[Transcript], Se
         capture = read(transcript)
         if capture is None:
             continue
-        failed, tree = None, Tree(root, Budget(_ANCHOR_SECONDS))
+        failed, code = None, taking.Code(root, _ANCHOR_SECONDS)
         try:
             for turn in turns(capture):
                 named = [f"`{path}`" for path in turn.files]
-                yield {"turn": turn, "anchors": taking.taken("\n".join([turn.text, *named]), root, tree=tree)}
+                yield {"turn": turn, "anchors": code.taken("\n".join([turn.text, *named]))}
         except OSError as error:
             failed = str(error.strerror or error)
         yield {"end": _End(capture.findings, dict(capture.redactions), failed)}

@@ -6,6 +6,7 @@ changed is a new memory that supersedes the former one.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ..store.memories import Memories
     from ..store.store import Store
 
+_SLUG = re.compile(r"\d{4}-\d\d-\d\d_[\d-]+Z?-(\w.*)")  # the name of a file that an export's title made
 _SAME_SUBJECT = 3  # words that a note and a summary have in common
 _STATED = 0.6  # of a decision's words that stand in a note, which states it then
 _STORED_TOGETHER = 16  # at most so many memories in one transaction, and what is made in one slice
@@ -194,14 +196,16 @@ def memory_of(segment: Segment, summary: SegmentSummary, transcript: Transcript,
 
 def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) -> SegmentSummary:
     """The summary of a session's beginning under the title that the tool gave the session, if it is about that."""
-    given = capture.findings.title or (None if capture.transcript.tool == "export" else capture.transcript.title)
+    slug_of, own = _SLUG.fullmatch(capture.transcript.title or ""), capture.transcript.title
+    own = None if capture.transcript.tool == "export" else own
+    given = capture.findings.title or (slug_of[1].replace("-", " ").capitalize() if slug_of else own)
     if not given or capture.unchanged + segment.index:
         return summary
-    content = summary.content
-    said = subject_words(" ".join([content.topic, content.context, *content.decisions]))
-    if not subject_words(given) & said:
+    said = one_line(" ".join(turn.text for turn in segment.turns))
+    if subject_words(given).isdisjoint(subject_words(said)):
         return summary
-    return replace(summary, content=replace(content, topic=shortened(one_line(given))))
+    whole = said if said.startswith(given.rstrip("….")) else one_line(given)  # the tool had cut the request
+    return replace(summary, content=replace(summary.content, topic=shortened(whole)))
 
 
 def _beside_notes(summary: SegmentSummary, notes: Sequence[Memory]) -> SegmentSummary:

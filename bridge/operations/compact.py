@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -297,7 +297,7 @@ def _record(preview: Preview, workspace_id: str, now: str) -> Memory:
     except (KeyError, TypeError) as error:
         raise JobError("PREVIEW_NOT_FOUND", f"The preview {preview.digest} cannot be read.") from error
     return Memory(
-        id=memory_id(workspace_id, "decision_record", preview.topic_id, canonical_json(asdict(content))),
+        id=memory_id(workspace_id, "decision_record", preview.topic_id, canonical_json(content.as_dict())),
         number=0,
         kind="decision_record",
         metadata=replace(labels, topic_id=preview.topic_id, created_at=now, updated_at=now),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +86,7 @@ def _begin(task: Task[Forget], applied: AppliedJob, stores: Stores, now: datetim
 
     def naming(topic_id: str, content: Content) -> str:
         """The id of a decision record with this topic and content."""
-        return memory_id(workspace_id, "decision_record", topic_id, canonical_json(asdict(content)))
+        return memory_id(workspace_id, "decision_record", topic_id, canonical_json(content.as_dict()))
 
     changes = consequences.changes(store, scope.ids, naming, store.embed, applied, at)
     old = [record for record, _ in changes.rebuilt] + changes.removed

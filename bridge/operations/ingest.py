@@ -17,7 +17,6 @@ from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
 from ..anchors import taking
-from ..anchors.budget import Budget
 from ..graph.open_stores import Stores
 from ..memory import (
     LABELS,
@@ -76,7 +75,9 @@ def run_all(tasks: Sequence[Task[Ingest]], stores: Stores, now: datetime, progre
             prepared.append(_as_known(prepare(task, workspace_id, clock.iso(now)), stores))
         except JobError as error:
             outcomes[task.job_id] = Failed(error)
-    prepared = _anchored(prepared, stores)
+    # In a team, a job may come from another machine: no files are read here.
+    code = None if stores.is_in_team else taking.Code(stores.workspace.root)
+    prepared = [replace(item, memory=code.anchored(item.memory)) if code else item for item in prepared]
     duplicates = _store_all(prepared, stores, clock.iso(now), outcomes)
     stored_at = time.monotonic()
     prepared = [item for item in prepared if item.task.job_id not in outcomes]
@@ -90,15 +91,6 @@ def run_all(tasks: Sequence[Task[Ingest]], stores: Stores, now: datetime, progre
         outcomes[job_id] = Succeeded(_result(item, stores, job_id in duplicates, timings))
         _have_it_cognified(item.memory, stores)
     return outcomes
-
-
-def _anchored(prepared: Sequence[Prepared], stores: Stores) -> list[Prepared]:
-    """The memories with their anchors in the workspace's code. In a team a job may come from another machine, for which
-    no files are read here."""
-    if stores.is_in_team:
-        return list(prepared)
-    budget, root = Budget(taking.SECONDS), stores.workspace.root
-    return [replace(item, memory=taking.with_anchors(item.memory, root, budget)) for item in prepared]
 
 
 def _have_it_cognified(memory: Memory, stores: Stores) -> None:

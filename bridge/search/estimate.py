@@ -1,7 +1,7 @@
 """The estimated relevance of the candidates of a question, with the largest possible error, and what is chosen by it.
 
-An estimate from the 8-bit copy of the vectors is coarse. Wherever it leaves a decision open, the passages are compared
-in float32, and what is open even then is decided by the exact relevance.
+Wherever an estimate leaves a decision open, the passages are compared in float64, and what is open even then is decided
+by the exact relevance, which is rounded.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..store import vector_files
 from . import standing_effects
 from .ranking import (
     ABOVE_ANY_SCORE,
@@ -21,12 +22,12 @@ from .ranking import (
     ageless_scores,
     good_fit,
     highest_scores,
+    relevance,
     scores,
     semantic_error,
     semantic_score,
     vector_scores,
 )
-from .snapshot import SINGLE_ERROR
 
 if TYPE_CHECKING:
     from ..embedding.embedder import Vector, Vectors
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     from .standings import Fall
 
 FIRST_STAGE = 1_500  # memories chosen by relevance, and as many by score, both from whole texts and words
-# More than ten times the error of a semantic score that is estimated in float32.
-MARGIN = 1e-4
+# More than the rounding of an exact semantic score, which an estimate in float64 lacks.
+MARGIN = 1e-9
 
 
 class Choice(NamedTuple):
@@ -60,16 +61,16 @@ class Estimate:
         candidates: Catalogue,
         words: Scores,
         semantic: Scores,
-        error: Scores | float,
+        error: float,
     ) -> None:
-        """``words``: the lexical scores. ``error``: the largest error of ``semantic``; what is at most MARGIN is never
-        refined. Both columns are the estimate's own."""
+        """``words``: the lexical scores. ``error``: the largest error of ``semantic``, at least MARGIN. Both columns
+        are the estimate's own."""
         self._snapshot = snapshot
         self.vector = vector
         self.candidates = candidates
         self._words = words
         self.semantic = semantic
-        self.error = error if isinstance(error, np.ndarray) else np.full(len(semantic), max(error, MARGIN))
+        self.error = max(error, MARGIN)
 
     def __len__(self) -> int:
         return len(self.semantic)
@@ -81,25 +82,23 @@ class Estimate:
 
     def take(self, which: NDArray[np.intp]) -> Estimate:
         """The rows that an array of indexes selects."""
-        columns = self._words[which], self.semantic[which], self.error[which]
-        return Estimate(self._snapshot, self.vector, self.candidates.take(which), *columns)
+        columns = self._words[which], self.semantic[which]
+        return Estimate(self._snapshot, self.vector, self.candidates.take(which), *columns, self.error)
 
     def best_relevance(self) -> float:
         """The exact relevance of the best candidate."""
-        possible = np.arange(len(self))
-        for _ in range(2):  # after refining, once more
-            possible = top(possible, self.semantic - self.error, self.semantic + self.error, 1)
-            self._refine(possible)
-        return max(self._exact(possible))
+        refined, exact = self._refined(np.flatnonzero(self.semantic >= self.semantic.max() - 2 * self.error))
+        return max(map(exact, np.flatnonzero(refined >= refined.max() - 2 * MARGIN)))
 
     def reaching(self, least: float) -> NDArray[np.intp]:
         """The indexes of the candidates that have at least this relevance."""
-        doubtful = np.flatnonzero(np.abs(self.semantic - least) < self.error)
-        self._refine(doubtful)
         reaching: NDArray[np.bool_] = self.semantic >= least
-        doubtful = doubtful[np.abs(self.semantic[doubtful] - least) < self.error[doubtful]]
+        doubtful = np.flatnonzero(np.abs(self.semantic - least) < self.error)
         if len(doubtful):
-            reaching[doubtful] = [exact >= least for exact in self._exact(doubtful)]
+            refined, exact = self._refined(doubtful)
+            self.semantic[doubtful], reaching[doubtful] = refined, refined >= least
+            for at in np.flatnonzero(np.abs(refined - least) < MARGIN):
+                reaching[doubtful[at]] = exact(at) >= least
         return np.flatnonzero(reaching)
 
     def newest(self, question: Question) -> Catalogue:
@@ -127,10 +126,10 @@ class Estimate:
         falls = self._falls(question)
         depth += len(falls)
         possible = self.take(self.needed(question, depth, is_coarse=True))
-        possible._refine(np.arange(len(possible)))
+        possible.semantic, possible.error = possible._refined(np.arange(len(possible)))[0], MARGIN
         chosen = possible.candidates.take(possible.needed(question, depth))
         if falls:
-            numbers = {*chosen.number.tolist(), *falls, *(fall.by[0] for fall in falls.values() if fall.is_below)}
+            numbers = {*chosen.number.tolist(), *falls, *(fall.by[0] for fall in falls.values())}
             chosen = among.of(numbers)
         return Choice(chosen, falls, depth)
 
@@ -174,19 +173,16 @@ class Estimate:
                 return falls
             depth *= 2
 
-    def _refine(self, indexes: NDArray[np.intp]) -> None:
-        """Make these scores accurate to MARGIN."""
-        coarse = indexes[self.error[indexes] > MARGIN]
-        if len(coarse):
-            self.semantic[coarse] = self._snapshot.refined(
-                self.vector, self.candidates.take(coarse), self._words[coarse]
-            )
-            self.error[coarse] = MARGIN
+    def _refined(self, indexes: NDArray[np.intp]) -> tuple[Scores, Callable[[np.intp], float]]:
+        """These semantic scores, accurate to MARGIN, and the exact one at each place among them."""
+        rows, counts = self.candidates.passage_row[indexes], self.candidates.passage_count[indexes]
+        best, whole = self._snapshot.exact_cosines(self.vector, rows, counts)
+        words = self._words[indexes]
 
-    def _exact(self, indexes: NDArray[np.intp]) -> list[float]:
-        some = self.candidates.take(indexes)
-        found = self._snapshot.relevance(self.vector, some, self._words[indexes])
-        return [relevance.semantic_score for relevance in found]
+        def exact(at: np.intp) -> float:
+            return relevance(float(best[at]), float(whole[at]), float(words[at])).semantic_score
+
+        return semantic_score(vector_scores(best, whole), words), exact
 
 
 def compared(snapshot: Snapshot, question: Question, vector: Vector, candidates: Catalogue) -> Estimate:
@@ -208,7 +204,6 @@ def _first_stage(
     snapshot: Snapshot, wholes: Vectors, question: Question, vector: Vector, candidates: Catalogue, words: Scores
 ) -> NDArray[np.intp]:
     """The indexes of the candidates whose passages are compared."""
-    wide = vector.astype(np.float64)
     products, error = snapshot.products(wholes, vector)
 
     def semantic(whole: Scores, of_words: Scores) -> Scores:
@@ -218,18 +213,10 @@ def _first_stage(
         return semantic(np.stack([whole - error, whole + error]), of_words)
 
     def exactly(indexes: NDArray[np.intp]) -> Scores:
-        rows = wholes[candidates.whole_row[indexes]].astype(np.float64)
-        return semantic(np.einsum("rd,d->r", rows, wide), words[indexes])  # the same bits for each row
+        return semantic(vector_files.exact_products(wholes, candidates.whole_row[indexes], vector), words[indexes])
 
     relevances = bounds(products[candidates.whole_row].astype(np.float64), error, words)
     preferred = _preferred(candidates, relevances, question)
-    if error > SINGLE_ERROR:  # compare in float32 what the coarse products leave open, so that little is left
-        from .coarse_vectors import cosines  # not at the top: only a process that stays needs it
-
-        open_ = np.flatnonzero(undecided(relevances, FIRST_STAGE) | undecided(preferred, FIRST_STAGE))
-        whole = cosines(wholes, candidates.whole_row[open_], vector).astype(np.float64)
-        relevances[:, open_] = bounds(whole, SINGLE_ERROR, words[open_])
-        preferred[:, open_] = _preferred(candidates.take(open_), relevances[:, open_], question)
     kept = np.zeros(len(candidates), np.bool_)
     kept[exact_top(relevances, FIRST_STAGE, exactly)] = True
     kept[exact_top(preferred, FIRST_STAGE, lambda i: _preferred(candidates.take(i), exactly(i), question))] = True
@@ -255,18 +242,9 @@ def top(indexes: NDArray[np.intp], least: Scores, most: Scores, count: int) -> N
     return found
 
 
-def undecided(bounds: Scores, count: int) -> NDArray[np.bool_]:
-    """Which scores may be among the ``count`` highest or not, shape (n,). ``bounds``: the lowest and highest possible
-    ones, shape (2, n), of more than ``count``."""
-    least, most = bounds
-    maybe: NDArray[np.bool_] = most >= np.partition(least, -count)[-count]
-    maybe &= least <= np.partition(most, -count - 1)[-count - 1]
-    return maybe
-
-
 def exact_top(bounds: Scores, count: int, exact: Callable[[NDArray[np.intp]], Scores]) -> NDArray[np.intp]:
     """The indexes of the ``count`` highest scores, by ``bounds`` as far as these decide, then by ``exact``; of equal
-    ones the first. ``bounds``: as in ``undecided``, of any number."""
+    ones the first. ``bounds``: the lowest and highest possible scores, shape (2, n)."""
     least, most = bounds
     possible = top(np.arange(len(least)), least, most, count)
     if len(possible) <= count:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jobs import clock
 from jobs.errors import JobError
@@ -32,8 +33,6 @@ from .ranking import (
     Scores,
     attainable_relevance,
     relevance,
-    semantic_score,
-    vector_scores,
 )
 
 if TYPE_CHECKING:
@@ -193,8 +192,8 @@ class Snapshot:
                 return {}
             from . import spelling  # imported here: most questions do not need it
 
-            asked = [word for word in spelling.candidates(query, unknown) if not is_word(word)]
-            found = {word: words.meant(self._store, word) for word in asked}
+            asked = spelling.candidates(query, unknown)
+            found = {word: words.meant(self._store, word, is_word) for word in asked}
         except FullTextDamaged:
             self._give_words_up()
             return {}
@@ -278,19 +277,6 @@ class Snapshot:
     def _are_few(self, candidates: Catalogue) -> bool:
         return self._passages is None or candidates.passages * _SWEEP < len(self._passages)
 
-    def refined(self, vector: Vector, candidates: Catalogue, words: Scores) -> Scores:
-        """The semantic scores of some candidates in float32 arithmetic, after a coarse comparison of all. ``words``:
-        their lexical scores."""
-        assert self._passages is not None
-        from .coarse_vectors import refined_cosines  # not at the top: only a process that stays needs it
-
-        products, error = self.products(self._passages, vector)
-        cosines = refined_cosines(self._passages, products, error, vector, candidates)
-        if not np.all(np.abs(cosines) < _LONGEST_COSINE):
-            self._give_vectors_up()
-        best, whole = cosines
-        return semantic_score(vector_scores(best, whole), words)
-
     def similarities(self, vector: Vector, candidates: Catalogue) -> tuple[Scores, Scores, float]:
         """The cosines of the best passage and of the whole text for each candidate, and their largest error.
 
@@ -324,22 +310,33 @@ class Snapshot:
         return best.astype(np.float64), cosines[wholes].astype(np.float64), error
 
     def relevance(self, vector: Vector, candidates: Catalogue, words: Scores) -> list[Relevance]:
-        """The exact relevance of each candidate, for the answer. ``words``: their lexical scores.
+        """The exact relevance of each candidate, for the answer. ``words``: their lexical scores."""
+        best, whole = self.exact_cosines(vector, candidates.passage_row, candidates.passage_count)
+        return list(map(relevance, best.tolist(), whole.tolist(), words.tolist()))
 
-        The cosines are float64, row by row, so that they do not depend on the size of the store.
+    def exact_cosines(
+        self, vector: Vector, rows: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> tuple[Scores, Scores]:
+        """The cosines of the best passage and of the whole text of each of some memories, shape (n,) both.
+
+        ``rows``, ``counts``: where their passages are. Float64, one row after another, so that a cosine does not depend
+        on the size of the store. Of passages that were compared already, only those that may be the best are read.
         """
-        shares = words.tolist()
-        if self._passages is None:
-            return [relevance(0.0, 0.0, from_words) for from_words in shares]
-        wide = vector.astype(np.float64)
-        relevances = []
-        for first, count, from_words in zip(
-            candidates.passage_row.tolist(), candidates.passage_count.tolist(), shares, strict=True
-        ):
-            passages = self._passages[first : first + count].astype(np.float64)
-            cosines = np.matmul(passages[:, np.newaxis], wide)[:, 0].tolist()  # one dot product after another
-            relevances.append(relevance(max(cosines), cosines[0], from_words))
-        return relevances
+        if self._passages is None or not len(rows):
+            return np.zeros(len(rows)), np.zeros(len(rows))
+        firsts = np.cumsum(counts) - counts
+        places = np.arange(int(counts.sum())) + np.repeat(rows - firsts, counts)
+        if self._swept is not None and self._swept[0] is self._passages and self._swept[1] is vector:
+            products, error = self._swept[2]
+            known = products[places]
+            may_be_best = known >= np.repeat(np.maximum.reduceat(known, firsts) - 2 * error, counts)
+            may_be_best[firsts] = True  # the first passage is the whole text
+            places, firsts = places[may_be_best], np.cumsum(may_be_best)[firsts] - 1
+        cosines = vector_files.exact_products(self._passages, places, vector)
+        if not np.all(np.abs(cosines) < _LONGEST_COSINE):  # damage since they were compared
+            self._give_vectors_up()
+            return np.zeros(len(rows)), np.zeros(len(rows))
+        return np.maximum.reduceat(cosines, firsts), cosines[firsts]
 
     def passage_vectors(self, number: int) -> Vectors:
         """The vector of each passage of a memory, shape (passages, dimensions); of none without vectors."""

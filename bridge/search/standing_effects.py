@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..text.passages import whole_text
 from .ranking import Factors, Inherited, Ranking, Relevance, rescored
-from .standings import DISPUTED, LIKELY, MARKED, words
+from .standings import POSSIBLE, words
 
 if TYPE_CHECKING:
     from ..embedding.embedder import Vector
@@ -33,6 +33,11 @@ _AFTER_TOPIC = 2  # passages: the whole text and the topic come first
 _AS_NEAR = 0.15
 _NEAR = 0.3  # what is farther answers nothing
 _SAME = 0.8  # what is nearer says the question again
+# By how much a newer statement that may contradict the older one may be farther from the question, to answer it too:
+# with POSSIBLE, and so much more for each unit of the probability above it. Chosen on decisions that changed and on
+# stores where nothing did: docs/benchmarks-tried.md.
+_FARTHER = 0.05
+_FARTHER_IF_SURE = 1.5
 _WORD = re.compile(r"\w[\w-]*")
 _NAME = re.compile(r"(?<=\s)[A-Z][\w-]*")  # a capital that does not begin the question
 
@@ -59,13 +64,10 @@ def falls(
     for number, falls in fallen.items():
         by = {fall: newer[fall.by[0]] for fall in falls if fall.by[1] < len(newer.get(fall.by[0], ()))}
         answered = [fall for fall in by if _is_answered(fall, older[number], by[fall], asks_past=asks_past)]
-        if not answered:
-            answered = [fall._replace(is_below=False) for fall in by if _is_likely(fall, older[number])]
-            by |= {fall: by[fall._replace(is_below=True)] for fall in answered}
         if names and any(fall.state != "replaced" for fall in answered):
             answered = _of_named(snapshot, names, answered)
         if answered:
-            found[number] = max(answered, key=lambda fall: (fall.confidence >= LIKELY, by[fall][fall.by[1]]))
+            found[number] = max(answered, key=lambda fall: by[fall][fall.by[1]])
     return found
 
 
@@ -87,25 +89,14 @@ def _is_answered(fall: Fall, older: Sequence[float], newer: Sequence[float], *, 
     and by the one that holds as well. A question about the past names either of them."""
     own, other = older[fall.statement[1]], newer[fall.by[1]]
     most, others = max([own, *older[_AFTER_TOPIC:]]), max([other, *newer[_AFTER_TOPIC:]])
-    if fall.confidence < DISPUTED:
-        both = fall.confidence >= LIKELY or other >= own - _AS_NEAR
-        names = both and _answers(fall.statement[1], older)
+    if fall.state != "replaced":
+        farther = _FARTHER + _FARTHER_IF_SURE * (fall.confidence - POSSIBLE)
+        names = other >= own - farther and own >= max(_NEAR, most - _AS_NEAR)
     elif most >= _SAME:  # a sentence that says the question again answers nothing
         names = True
     else:  # a sentence that both memories have says nothing of which one holds
         names = own >= most - _AS_NEAR or others >= most - _AS_NEAR
     return names or (asks_past and other >= others - _AS_NEAR and own >= other - _AS_NEAR)
-
-
-def _is_likely(fall: Fall, older: Sequence[float]) -> bool:
-    """Whether a question with these cosines is answered by a statement that a newer one likely replaces, though that
-    one is of another topic and too far from the question to stand before it."""
-    return MARKED <= fall.confidence < DISPUTED and _answers(fall.statement[1], older)
-
-
-def _answers(passage: int, cosines: Sequence[float]) -> bool:
-    own = cosines[passage]
-    return own >= max(_NEAR, max([own, *cosines[_AFTER_TOPIC:]]) - _AS_NEAR)
 
 
 def applied(
@@ -123,9 +114,6 @@ def applied(
             if asks_past and fall.by[0] in falls:  # it is an answer itself
                 continue
             one, other = (number, fall.by[0]) if asks_past else (fall.by[0], number)
-            if not fall.is_below:
-                below[number] = fall.state
-                continue
             first.setdefault(one, []).append(other)
             below[other] = "disputed" if asks_past else fall.state
     found = []

@@ -22,13 +22,8 @@ REPLACED = 0.85
 """From this probability on, the newer statement replaces the older one."""
 DISPUTED = 0.7
 """From this one on, the two may contradict each other."""
-LIKELY = 0.69
-"""From this one on, they may where a question is answered by the older one. Only an answer says so."""
-MARKED = 0.68
-"""From this one on, the older one is marked where it answers a question, and keeps its place. The most that two
-decisions of unlike topics reach."""
 POSSIBLE = 0.5
-"""From this one on, they may where a question is answered by both."""
+"""From this one on, they may where a question is answered by both. Only an answer says so."""
 
 State = Literal["replaced", "disputed"]
 Statement = tuple[int, int]  # a memory's number and the index of its passage
@@ -49,8 +44,6 @@ class Fall(NamedTuple):
     since: float
     confidence: float
     cause: Literal["judge", "said"]
-    is_below: bool = True
-    """Whether the newer one answers the question before it. Else it is only marked."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..embedding.embedder import Vectors
-from ..search.standings import MARKED, POSSIBLE, REPLACED
+from ..search.standings import POSSIBLE, REPLACED
 from ..text.passages import topic_passage
 from . import judge
 from .statements import digest, statements
@@ -87,21 +87,21 @@ def _pairs(
 
 
 def _most(old: _Statement, new: _Statement, *, is_alike: bool) -> float:
-    """The highest probability that the dates and topics of two statements allow."""
-    if old[4] == new[4]:  # nobody knows which is the newer
-        return REPLACED - 0.01 if is_alike else 0.0
+    """The highest probability that the topics of two statements allow."""
     if not is_alike:  # perhaps another matter
-        return MARKED
+        return judge.LIKELY
     return 1.0 if _is_same_topic(old, new) else REPLACED - 0.01
 
 
-def _age(one: _Statement) -> tuple[float, int, int]:
-    """The sort key: the older first; of the same date, the lower number."""
-    return one[4], one[0], one[1]
+def _age(one: _Statement) -> float:
+    """The sort key: the older first."""
+    return one[4]
 
 
 def _nearest(rows: Vectors, mine: _Statement, others: Sequence[_Statement]) -> list[_Statement]:
-    """The nearest of the other statements, the nearest first."""
+    """The nearest of the other statements that are of another date, the nearest first. Of the same date, nobody knows
+    which is the newer."""
+    others = [other for other in others if other[4] != mine[4]]
     nearness = (rows @ rows[mine[2]])[[other[2] for other in others]]
     nearness += SAME_TOPIC_NEARER * np.array([_is_same_topic(mine, other) for other in others])
     return [others[at] for at in np.argsort(-nearness, kind="stable")[:NEAREST].tolist()]

@@ -12,12 +12,14 @@ from collections.abc import Callable, Sequence
 from ..compaction.conflicts import find_conflicts
 from ..compaction.statements import are_of_two_things
 from ..embedding.embedder import Vectors
-from ..search.standings import LIKELY, REPLACED
+from ..search.standings import DISPUTED, POSSIBLE, REPLACED
 from . import cross_encoder
 
-IDENTITY = "judge-7"
+IDENTITY = "judge-8"
 """Changes with the rules, the weights, and what a statement is: then all memories are compared again."""
 
+LIKELY = 0.69
+"""The most that the cross-encoder says, and two decisions of unlike topics reach."""
 CERTAIN_KINDS = ("value", "negation")
 SAME_SUBJECT = 0.7  # the cosine from which an amount or a negation is certain
 _AT_MOST_DISPUTED = REPLACED - 0.01
@@ -29,11 +31,13 @@ def replaces(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], 
     ``embed`` as ``Store.embed``. Raises JobError as it does, and MODEL_CORRUPT.
     """
     found = zip(pairs, by_rules(pairs, embed), strict=True)
-    return [sure if sure >= LIKELY else max(sure, _by_cross_encoder(pair)) for pair, sure in found]
+    return [sure if sure >= DISPUTED else max(sure, _by_cross_encoder(pair)) for pair, sure in found]
 
 
 def _by_cross_encoder(pair: tuple[str, str]) -> float:
-    return 0.0 if are_of_two_things(*pair) else min(round(cross_encoder.probability(*pair), 2), LIKELY)
+    """It errs too often to count beyond an answer: what it says from POSSIBLE to 1 becomes POSSIBLE to LIKELY."""
+    found = 0.0 if are_of_two_things(*pair) else cross_encoder.probability(*pair)
+    return round(min(found, POSSIBLE + (found - POSSIBLE) * (LIKELY - POSSIBLE) / (1 - POSSIBLE)), 2)
 
 
 def by_rules(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], Vectors]) -> list[float]:

@@ -60,15 +60,15 @@ class StoreReader:
     """Reads the store of one workspace, from any process, beside the writer, by a new connection for each read. It
     changes nothing. Every method raises STORE_NEWER if a later program wrote the store.
 
-    ``stays``: for a process of many questions, which keeps the connections of its snapshots open between them. A kept
-    one is used again only while memory.db and its log are the same files, and the database itself was not written: one
-    that was replaced, or restored in place, is opened again. Threads may share it.
+    ``stays``: for a process of many questions, which keeps its snapshots and their connections between them. A kept
+    connection is used again only while memory.db and its log are the same files, and the database itself was not
+    written: one that was replaced, or restored in place, is opened again. Threads may share it.
     """
 
     def __init__(self, workspace: Workspace, *, stays: bool = False) -> None:
         self._workspace = workspace
         self._stays = stays
-        self._idle: list[tuple[_Seen, sqlite3.Connection]] = []
+        self._idle: list[tuple[_Seen, StoreSnapshot]] = []
 
     def snapshot(self) -> StoreSnapshot | None:
         """The present state; None if the store does not exist yet. Raises JobError: STORE_NEWER, STORE_UNREADABLE,
@@ -76,28 +76,31 @@ class StoreReader:
         """
         # Seen before it is opened: what replaces the files in between is seen as another one by the next question.
         seen = _seen(self._workspace) if self._stays else None
-        connection = self._kept(seen) or database.open_for_reading(self._workspace)
+        kept = self._kept(seen)
+        connection = database.open_for_reading(self._workspace) if kept is None else kept.connection
         if connection is None:
             return None
         try:
+            if kept is not None and kept.is_still():
+                return kept
             if seen is None:
                 return StoreSnapshot(connection)
             with failing_clearly():
                 migrations.format_of(connection, self._workspace.memory_db)  # a later program may have upgraded it
-            return StoreSnapshot(connection, lambda: self._idle.append((seen, connection)))
+            return StoreSnapshot(connection, lambda snapshot: self._idle.append((seen, snapshot)))
         except BaseException:
             connection.close()
             raise
 
-    def _kept(self, seen: _Seen | None) -> sqlite3.Connection | None:
+    def _kept(self, seen: _Seen | None) -> StoreSnapshot | None:
         while self._idle:
             try:
-                of, connection = self._idle.pop()
+                of, snapshot = self._idle.pop()
             except IndexError:  # another thread took it
                 break
             if of == seen:
-                return connection
-            connection.close()
+                return snapshot
+            snapshot.connection.close()
         return None
 
     def lists(self) -> AbstractContextManager[MemoryLists | None]:
@@ -156,11 +159,12 @@ class StoreSnapshot:
     """
 
     @failing_clearly()
-    def __init__(self, connection: sqlite3.Connection, keep: Callable[[], None] | None = None) -> None:
-        """``keep`` takes the connection back at the end, unless it met damage."""
-        self._connection = connection
+    def __init__(self, connection: sqlite3.Connection, keep: Callable[[StoreSnapshot], None] | None = None) -> None:
+        """``keep`` takes it back at the end, with its connection, unless it met damage."""
+        self.connection = connection
         self._keep = keep
         connection.execute("BEGIN")
+        self._version = _version(connection)
         migrations.show_as_present(connection)
         meta: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
         # An older format has no version of the catalogue; a random one makes every position different.
@@ -180,14 +184,24 @@ class StoreSnapshot:
     def close(self) -> None:
         """End the read transaction, and close the connection unless it is kept."""
         if self._keep is None:
-            self._connection.close()
+            self.connection.close()
             return
         try:
-            self._connection.execute("ROLLBACK")  # also of what shows an older format as the present one
+            self.connection.execute("ROLLBACK")  # also of what shows an older format as the present one
         except sqlite3.Error:
-            self._connection.close()
+            self.connection.close()
         else:
-            self._keep()
+            self._keep(self)
+
+    @failing_clearly()
+    def is_still(self) -> bool:
+        """Take a closed snapshot that was kept up again; False if the store has changed since, or has an older
+        format."""
+        self.connection.execute("BEGIN")
+        if self._version is not None and self._version == _version(self.connection):
+            return True
+        self.connection.execute("ROLLBACK")
+        return False
 
     @failing_clearly()
     def changes_since(self, position: Position) -> Changes:
@@ -204,7 +218,7 @@ class StoreSnapshot:
         if [workspace_id, version] != now[:2] or last is None:
             return "everything"
         # The last memory at that position still exists, unless an older backup was restored.
-        row = self._connection.execute(f"{_ADDED} WHERE number = ?", last[:1]).fetchone()
+        row = self.connection.execute(f"{_ADDED} WHERE number = ?", last[:1]).fetchone()
         return AddedAbove(last[0]) if row is not None and list(row) == last else "everything"
 
     @failing_clearly()
@@ -212,24 +226,24 @@ class StoreSnapshot:
         """The visible memories with a number above ``after``, by rising passage row."""
         above, arguments = (" AND number > ?", (after,)) if after else ("", ())
         query = f"SELECT {_CATALOGUE} FROM memories WHERE hidden = 0{above} ORDER BY passage_row"  # noqa: S608 - constants
-        return self._connection.execute(query, arguments).fetchall()
+        return self.connection.execute(query, arguments).fetchall()
 
     @failing_clearly()
     def votes(self, after: int = 0) -> Sequence[tuple[int, Votes]]:
         """Number and feedback of the visible memories that have any and a number above ``after``, by rising number.
         It is a part of the catalogue: a change of it is a change of that.
         """
-        return [(number, Votes(*counts)) for number, *counts in feedback.votes(self._connection, after)]
+        return [(number, Votes(*counts)) for number, *counts in feedback.votes(self.connection, after)]
 
     @failing_clearly()
     def replacements(self) -> list[Replacement]:
         """The statements that newer ones may replace, of visible memories. They are a part of the catalogue."""
-        return replacements.found(self._connection)
+        return replacements.found(self.connection)
 
     @failing_clearly()
     def statements_of_older(self) -> list[tuple[int, int]]:
         """Number and passage of each statement of the older memories of ``replacements``, in order."""
-        return replacements.statements_of_older(self._connection)
+        return replacements.statements_of_older(self.connection)
 
     @failing_clearly()
     def numbers(self, **labels: Any) -> list[int]:
@@ -239,19 +253,19 @@ class StoreSnapshot:
         """
         where, given = rows.having(labels)
         query = f"SELECT number FROM memories WHERE {where}"  # noqa: S608 - our own columns
-        return [number for (number,) in self._connection.execute(query, given)]
+        return [number for (number,) in self.connection.execute(query, given)]
 
     @failing_clearly()
     def topic_ids(self) -> list[str]:
         """The topics of the visible memories, each once."""
         query = "SELECT DISTINCT topic_id FROM memories WHERE topic_id IS NOT NULL AND hidden = 0"
-        return [topic_id for (topic_id,) in self._connection.execute(query)]
+        return [topic_id for (topic_id,) in self.connection.execute(query)]
 
     @failing_clearly()
     def plan_ids(self) -> list[str]:
         """The plans of the visible memories, each once, as one of its memories writes it."""
         query = "SELECT min(plan_id) FROM memories WHERE plan_key IS NOT NULL AND hidden = 0 GROUP BY plan_key"
-        return [plan_id for (plan_id,) in self._connection.execute(query)]
+        return [plan_id for (plan_id,) in self.connection.execute(query)]
 
     @failing_clearly()
     def memories(self, numbers: Sequence[int]) -> list[Memory]:
@@ -260,7 +274,7 @@ class StoreSnapshot:
         for start in range(0, len(numbers), _AT_ONCE):
             part = [int(number) for number in numbers[start : start + _AT_ONCE]]
             query = f"SELECT {rows.COLUMNS} FROM memories WHERE number IN ({_marks(part)})"  # noqa: S608 - marks only
-            found += [rows.memory_of(row) for row in self._connection.execute(query, part)]
+            found += [rows.memory_of(row) for row in self.connection.execute(query, part)]
         return found
 
     # --- full text ---
@@ -331,12 +345,18 @@ class StoreSnapshot:
     @failing_clearly()
     def _read_words(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         try:
-            return self._connection.execute(query, values).fetchall()
+            return self.connection.execute(query, values).fetchall()
         except sqlite3.Error as error:
             self._keep = None
             if full_text.is_damage(error):
                 raise FullTextDamaged(str(error)) from error
             raise
+
+
+def _version(connection: sqlite3.Connection) -> int | None:
+    """What tells a connection that another one has committed since; None in a store of an older format."""
+    version, form = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("data_version", "user_version"))
+    return int(version) if form == migrations.FORMAT else None
 
 
 def _seen(workspace: Workspace) -> _Seen | None:

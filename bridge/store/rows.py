@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jobs import clock
@@ -39,7 +38,7 @@ def having(labels: Mapping[str, Any]) -> tuple[str, list[Any]]:
 
 def body_of(content: Content | None, text: str) -> str:
     """The content or text of a memory as JSON text."""
-    return json.dumps({"text": text} if content is None else asdict(content), ensure_ascii=False)
+    return json.dumps({"text": text} if content is None else content.as_dict(), ensure_ascii=False)
 
 
 def content_of(body: dict[str, Any]) -> Content:

@@ -27,6 +27,7 @@ Part = Literal["passages", "wholes"]
 ITEM_BYTES = 4
 _READ_BYTES = 4 * 1024 * 1024
 _ALONE_BYTES = 30 * 1024 * 1024  # of rows that one processor multiplies before a second one could start
+_GATHERED = 128
 _PAGES_A_FAULT = 16  # pages that the kernel maps at once
 
 
@@ -100,6 +101,18 @@ def products(rows: Vectors, vector: Vector) -> Vector:
 
     swept(rows, sweep)
     return result
+
+
+def exact_products(rows: Vectors, places: NDArray[np.int64], vector: Vector) -> NDArray[np.float64]:
+    """The dot product of each row at these places with the vector in float64, shape (places,): the same bits whatever
+    the others are. A few hundred rows at once are still in the processor's cache when they are multiplied."""
+    wide = vector.astype(np.float64)
+    found = np.empty(len(places))
+    for start in range(0, len(places), _GATHERED):
+        gathered = rows[places[start : start + _GATHERED]].astype(np.float64)
+        with np.errstate(all="ignore"):
+            found[start : start + _GATHERED] = np.matmul(gathered[:, np.newaxis], wide)[:, 0]  # one after another
+    return found
 
 
 def swept(rows: NDArray[Any], sweep: Callable[[slice], None]) -> None:

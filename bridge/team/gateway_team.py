@@ -38,7 +38,7 @@ class GatewayTeam(Team):
         self._client = httpx.Client(
             base_url=address.rstrip("/"),
             headers={"Authorization": f"Bearer {token}"},
-            verify=unreached.trusted(ca_file),
+            verify=unreached.trusted(ca_file) if is_https or ca_file else False,
             timeout=httpx.Timeout(patience, connect=min(patience, _CONNECT_SECONDS)),
             follow_redirects=False,
             trust_env=False,

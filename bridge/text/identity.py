@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from hashlib import sha256
 from uuid import UUID, uuid5
 
@@ -18,7 +17,7 @@ def content_id(workspace_id: str, memory: Memory) -> str:
     Raises ValueError for a workspace id that is not a UUID.
     """
     if memory.content is not None:
-        words = canonical_json(asdict(memory.content))
+        words = canonical_json(memory.content.as_dict())
     else:
         turn = parse_conversation(memory.text)
         words = canonical_json([turn.user_message, turn.assistant_message]) if turn else memory.text

@@ -12,7 +12,7 @@ from typing import Literal
 
 Part = Literal[
     "courtesy", "intends", "retracts", "disputes", "accepts", "continues", "orders", "upkeep", "done", "concedes",
-    "fails", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise",
+    "fails", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise", "limits", "remains",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -152,7 +152,7 @@ _TABLE: dict[Part, str] = {
     # The assistant offers anything more: nothing is open.
     "closes": """
         any_other any_further any_additional any_more any_adjustments any_changes any_tweaks anything_else
-        further_adjust* something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose
+        commit_message further_adjust* something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose
         d'autres_modifications algo_más otro_cambio mais_alguma algo_mais altro ещё_что-то что-нибудь_ещё
         其他 还有什么 他に 다른""",
     # A question about how to go on, or an answer that leaves it open: nothing that lasts is decided.
@@ -166,7 +166,7 @@ _TABLE: dict[Part, str] = {
         это 这 那 これ それ 이것 그것""",
     # Tests that pass, a commit, what was read: the assistant reports it, and nothing follows from it.
     "chores": """
-        tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed_to
+        tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed_to ahead_of
         working_tree fast-forward* up_to_date_with type_error* lint* compiles_without i've_reviewed i've_analyzed
         i've_read i've_examined i_can_now i_now_have based_on_my clear_understanding i_apologize my_apologies
         alle_tests tests_laufen les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход*
@@ -176,6 +176,13 @@ _TABLE: dict[Part, str] = {
         comprehensive* robust professional* maintainable seamless* significantly greatly much_more ready_for ready_to
         everything_is production-ready fully_functional powerful well-organized well-structured best_practices
         umfassend* nahtlos* robuste* professionnel* profesional* abrangente комплексн* 全面 完善 包括的 포괄적""",
+    # What an answer says of a result takes a part of it back, or tells why there is none.
+    "limits": """
+        but however although due_to because still unless aber jedoch mais pero mas ma però но 但 しかし 하지만""",
+    # The assistant says what is left to do.
+    "remains": """
+        remaining remains next_step* still_need* not_yet yet_to verbleib* nächste*_schritt* prochaine*_étape* reste_à
+        siguiente*_paso* falta próximo*_passo* rimane осталось 下一步 剩余 还需 残り 남은""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could
@@ -188,12 +195,12 @@ _PARTICIPLE = re.compile(
     r"|disabl|dropp|enabl|enhanc|ensur|expand|extend|extract|fix|handl|implement|improv|increas|integrat|introduc|mov"
     r"|migrat|modif|modifi|preserv|reduc|refactor|remov|renam|reorder|reorganiz|replac|resolv|restor|revert|simplifi"
     r"|sort|stor|switch|updat|upgrad|us|wrapp|wir)ed\b|^\W*(?:built|kept|made|rewrote|wrote)\b"
-    r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!found|identified|noticed|checked|seen|read|reviewed|looked|got)"
-    r"\w+(?:ed|en|t|e|d)\b|\b(?:has|have) (?:all )?been (?:\w+ly )?\w+ed\b"
+    r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!the\b|some\b|one\b|found|identified|noticed|checked"
+    r"|seen|read|reviewed|looked|got)\w+(?:ed|en|t|e|d)\b|\b(?:has|have) (?:all )?been (?:\w+ly )?\w+ed\b"
     r"|\b(?:is|are|was|were) (?:removed|added|updated|replaced|renamed|fixed)\b",
     re.IGNORECASE,
 )
-_NOT_DONE = re.compile(r"\b(?:right|for|should) now\b|^\W*now,", re.IGNORECASE)
+_NOT_DONE = re.compile(r"\b(?:right|for|should) now\b|^\W*now,|^\W*[^\W_]+ing .*\bnow\b", re.IGNORECASE)
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
     "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
@@ -219,8 +226,8 @@ _OTHER_SUBJECT = re.compile(
 )
 # "Now commit and push", but not "Now uses it", "Now the list is sorted".
 _NOW = re.compile(r"\W*now,? (?!(?:the|it|all|both|everything|\w+(?:s|ly))\b(?!['’]))[a-z]", re.IGNORECASE)
-# A label with its value, an item of code or of a log.
-_FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]", re.IGNORECASE)
+# A label with its value, an item of code or of a log, the mark of an option.
+_FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|\(?[A-Z]\)|option \w\b|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]", re.I)
 _MENTIONS = re.compile(r"^(?:[@#]\S+ )+(?=\S)")  # files and tools that a request begins with
 _LEAST_REST = 8  # characters
 _INTERJECTIONS = re.compile(

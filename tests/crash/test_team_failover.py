@@ -9,7 +9,7 @@ from pathlib import Path
 from harness import Place, until
 from postgres import Cluster
 from standby import PrimaryAndStandby, primary_and_standby
-from team_machines import Machines, titles
+from team_machines import Machines, remember, titles
 
 JOBS = 12
 
@@ -28,8 +28,7 @@ class Jobs(Machines):
         """Drop further jobs, on each machine in turn."""
         for number in range(len(self.given), len(self.given) + count):
             place = self.places[number % 2]
-            content = {"topic": f"Topic {number}", "context": "What was said.", "decisions": [f"Decision {number}."]}
-            self.given.append((place, place.submit("ingest", {"summary": content})))
+            self.given.append((place, remember(place, f"Topic {number}")))
 
     def ended(self) -> None:
         """Wait until all have succeeded, and all memories are on both machines."""

@@ -160,7 +160,7 @@ def test_a_copy_on_a_full_disk_stays_as_it_was_and_follows_once_there_is_room(
             pause(full)  # it follows, and runs no jobs
             ballast = fill(disk)
             before = seq_of(full)
-            jobs += [remember(here, f"Said meanwhile, number {number}: {'word ' * 400}") for number in range(12)]
+            jobs += [remember(here, f"Said meanwhile, number {number}: {'x' * 2000}") for number in range(12)]
             for job_id in jobs:
                 succeeded(here, job_id)
             until(

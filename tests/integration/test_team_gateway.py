@@ -28,11 +28,11 @@ from pools import PoolProcess
 from postgres import database
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from starlette.testclient import TestClient
-from team_machines import titles
+from team_machines import remember, remembered, succeeded, titles
 
 from bridge.settings import load
 from bridge.store.team.tables import key_text
-from bridge.team import copies, membership, people, schema, wire
+from bridge.team import copies, last_try, membership, people, schema, wire
 from bridge.team.gateway_team import GatewayTeam
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.protocol import CALLS
@@ -63,7 +63,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Itera
         with PoolProcess(tmp_path_factory.mktemp("pool"), dsn, model_cache):
             yield hosted
         hosted.stop()
-        hosted.server.close()
+        hosted.close()
 
 
 def machine(folder: Path, hosted: Hosted, token: str, workspace_id: str, cache: Path, *, shares: bool = False) -> Place:
@@ -75,10 +75,6 @@ def machine(folder: Path, hosted: Hosted, token: str, workspace_id: str, cache: 
     )
     membership.join(place.workspace, place.config, workspace_id, shares=shares)
     return place
-
-
-def summary(topic: str) -> dict[str, Any]:
-    return {"summary": {"topic": topic, "context": "What was said.", "decisions": [f"{topic}."]}}
 
 
 _NOTE = """
@@ -110,12 +106,11 @@ def test_machines_of_a_group_remember_together_and_one_that_was_off_gets_nothing
     first = machine(tmp_path / "ann", hosted, anns, workspace_id, model_cache, shares=True)
     second = machine(tmp_path / "bob", hosted, bobs, workspace_id, model_cache)
     with first.worker():
-        stored = first.ended(first.submit("ingest", summary("The quokkazebra is a lock")))
+        memory_id = remembered(first, remember(first, "The quokkazebra is a lock"))
         with hosted.server.connection() as connection:
             assert people.give(connection, workspace_id, "ann", group)
         with second.worker():
-            said = second.submit("ingest", summary("Invoices are rounded up"))
-            assert second.ended(said).state == "succeeded"
+            succeeded(second, remember(second, "Invoices are rounded up"))
             for place in (first, second):
                 until(lambda place=place: len(titles(place)) == 2, "both are here")
             copies = first.json("team", "status")["team"]["copies"]
@@ -123,8 +118,7 @@ def test_machines_of_a_group_remember_together_and_one_that_was_off_gets_nothing
         assert noted(second, 0.0) == "None", "nothing is missing"
         until(lambda: second.cli("worker", "stop").returncode == 0 or None, "one was started")
         os.utime(second.spool.worker / "start.log", (0, 0))  # as if it were long ago
-        gone = first.submit("forget", {"memory_ids": [(stored.result or {})["memory_id"]]})
-        assert first.ended(gone).state == "succeeded"
+        succeeded(first, first.submit("forget", {"memory_ids": [memory_id]}))
         assert noted(second, 0.0) == "TEAM_COPY_BEHIND"
         assert noted(second, PATIENCE) == "None"
         assert [each["title"] for each in second.json("memories", "list")["memories"]] == ["Invoices are rounded up"]
@@ -195,13 +189,13 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
 
 def ask(hosted: Hosted, name: str, body: dict[str, Any], token: str) -> httpx.Response:
     content = json.dumps(body).encode() + b"\n" + (wire.END if name == "share" else b"")
-    return httpx.post(
-        hosted.address + wire.PREFIX + name, content=content, headers={"Authorization": f"Bearer {token}"}
-    )
+    return hosted.client.post(wire.PREFIX + name, content=content, headers={"Authorization": f"Bearer {token}"})
 
 
 @pytest.mark.parametrize("name", sorted(bodies(NOBODY)))
-def test_no_route_shows_or_changes_another_persons_workspace(strangers: Strangers, name: str) -> None:
+def test_each_route_answers_whose_workspace_it_is_and_shows_and_changes_no_other_persons(
+    strangers: Strangers, name: str
+) -> None:
     hosted, body = strangers.hosted, bodies(strangers.workspace_id)[name]
     before = dump(hosted, strangers.workspace_id)
     theirs = ask(hosted, name, body, strangers.bobs)
@@ -209,12 +203,7 @@ def test_no_route_shows_or_changes_another_persons_workspace(strangers: Stranger
     assert (theirs.status_code, theirs.json()["error_code"]) == (404, "TEAM_NOT_SHARED")
     assert theirs.json() == nowhere.json(), "it does not tell whether there is such a workspace"
     assert dump(hosted, strangers.workspace_id) == before
-
-
-@pytest.mark.parametrize("name", sorted(bodies(NOBODY)))
-def test_each_route_answers_the_person_whose_workspace_it_is(strangers: Strangers, name: str) -> None:
-    """So that the refusals above are not those of a broken request."""
-    answer = ask(strangers.hosted, name, bodies(strangers.workspace_id)[name], strangers.anns)
+    answer = ask(hosted, name, body, strangers.anns)  # so that the refusals are not those of a broken request
     if name == "answer":
         assert answer.json()["error_code"] == "TEAM_NO_COPY", "this gateway answers no questions"
     else:
@@ -242,7 +231,7 @@ def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_w
         assert mine.registered(strangers.workspace_id) is not None, "the role can read at all"
         with mine.incoming(strangers.workspace_id, Position(0, "")) as found:
             assert found is not None
-            assert [row.key for _, row in found.rows] == [json.dumps([X])]
+            assert json.dumps([X]) in [row.key for _, row in found.rows]
         assert theirs.registered(strangers.workspace_id) is None
         assert theirs.take("n", [strangers.workspace_id], 30) is None
         assert theirs.workspaces() == []
@@ -370,11 +359,9 @@ def test_a_revoked_an_expired_and_an_invented_token_are_refused_at_once(hosted: 
     with hosted.server.connection() as connection:
         expired = people.create_token(connection, person, "m", -1)
     for wrong in (expired, token[:-1] + "x", "cmt_1_2", "cmt__", "x" * 5000):
-        answer = httpx.post(
-            hosted.address + wire.PREFIX + "time", json={}, headers={"Authorization": f"Bearer {wrong}"}
-        )
+        answer = hosted.client.post(wire.PREFIX + "time", json={}, headers={"Authorization": f"Bearer {wrong}"})
         assert (answer.status_code, answer.json()["error_code"]) == (401, "TEAM_REFUSED")
-    assert httpx.post(hosted.address + wire.PREFIX + "time", json={}).status_code == 401
+    assert hosted.client.post(wire.PREFIX + "time", json={}).status_code == 401
 
 
 # --- machines that wait ---
@@ -562,7 +549,7 @@ def test_a_machine_whose_token_was_revoked_says_so_at_once_also_after_a_restart_
     token = hosted.token("ivy")
     place = machine(tmp_path / "ivy", hosted, token, str(uuid4()), model_cache, shares=True)
     with place.worker():
-        assert place.ended(place.submit("ingest", summary("The queue is a spool"))).state == "succeeded"
+        succeeded(place, remember(place, "The queue is a spool"))
         with hosted.server.connection() as connection:
             assert people.revoke_token(connection, token)
         until(lambda: is_refused(place), "it is known")
@@ -596,7 +583,8 @@ def test_a_machine_whose_token_was_revoked_says_so_at_once_also_after_a_restart_
 
 
 def is_refused(place: Place) -> bool:
-    return bool((place.heartbeat().get("team") or {"problem": None})["problem"] == "TEAM_REFUSED")
+    known = (place.heartbeat().get("team") or {"problem": None})["problem"] == "TEAM_REFUSED"
+    return known and last_try.error_of(place.workspace) is not None
 
 
 def test_a_workspace_is_joined_by_its_name_where_one_alone_has_it(hosted: Hosted, tmp_path: Path) -> None:
@@ -649,7 +637,7 @@ def test_a_record_that_says_other_than_its_job_is_refused(strangers: Strangers, 
 def test_what_is_no_request_gets_a_clear_error(strangers: Strangers, body: bytes) -> None:
     for name in ("registered", "share", "incoming", "listen"):
         headers = {"Authorization": f"Bearer {strangers.anns}"}
-        answer = httpx.post(strangers.hosted.address + wire.PREFIX + name, content=body, headers=headers)
+        answer = strangers.hosted.client.post(wire.PREFIX + name, content=body, headers=headers)
         assert (answer.status_code, answer.json()["error_code"]) == (400, "ARGUMENT_INVALID"), name
 
 
@@ -674,11 +662,10 @@ def share(strangers: Strangers, workspace_id: str, *rows: bytes) -> httpx.Respon
         workspace_id=workspace_id, name="w", format=8, embedder="a model", dimensions=3, change_id=str(uuid4()),
         node="laptop", group=None,
     )  # fmt: skip
-    return httpx.post(
-        strangers.hosted.address + wire.PREFIX + "share",
+    return strangers.hosted.client.post(
+        wire.PREFIX + "share",
         content=iter([wire.header(head), *rows]),
         headers={"Authorization": f"Bearer {strangers.anns}"},
-        timeout=60,
     )
 
 
@@ -697,9 +684,9 @@ def test_the_audit_tells_who_changed_what_and_holds_no_secret(strangers: Strange
 
 
 def test_the_metrics_and_the_description_are_published(strangers: Strangers) -> None:
-    metrics = httpx.get(strangers.hosted.address + "/metrics").text
+    metrics = strangers.hosted.client.get("/metrics").text
     assert 'cognee_memory_gateway_requests_total{operation="share",outcome="ok"}' in metrics
-    described = httpx.get(strangers.hosted.address + "/openapi.json").json()
+    described = strangers.hosted.client.get("/openapi.json").json()
     assert set(described["paths"]) == {wire.PREFIX + name for name in [*CALLS, "share", "incoming", "listen", "answer"]}
 
 
@@ -738,7 +725,7 @@ def test_a_row_without_an_end_is_refused(strangers: Strangers) -> None:
     assert (answer.status_code, answer.json()["error_code"]) == (413, "HTTP_TOO_LARGE")
 
 
-def remembered(number: int, memory_id: str, words: str = "Said.", *, hidden: bool = False) -> SharedRow:
+def memory(number: int, memory_id: str, words: str = "Said.", *, hidden: bool = False) -> SharedRow:
     """A memory as a copy would write it."""
     value = {
         "number": number, "id": memory_id, "kind": "legacy", "status": None, "topic_id": None, "session_id": None,
@@ -754,17 +741,17 @@ def remembered(number: int, memory_id: str, words: str = "Said.", *, hidden: boo
     "rows",
     [
         [SharedRow("persons", json.dumps([Y]), {"name": Y})],
-        [replace(remembered(2, Y), vectors=None)],
-        [replace(remembered(2, Y, hidden=True), vectors=b"\0" * 12)],
-        [remembered(2, X)],
-        [remembered(1, Y)],
+        [replace(memory(2, Y), vectors=None)],
+        [replace(memory(2, Y, hidden=True), vectors=b"\0" * 12)],
+        [memory(2, X)],
+        [memory(1, Y)],
     ],
 )
 def test_rows_that_are_no_workspace_are_not_shared(hosted: Hosted, rows: list[SharedRow]) -> None:
     """A changed client of one person must not stop the copies of all others."""
     workspace_id = str(uuid4())
     with hosted.team(hosted.token(f"ann-{uuid4()}")) as team, pytest.raises(JobError) as caught:
-        team.share(Described(workspace_id, "w", 8, "a model", 3), str(uuid4()), [remembered(1, X), *rows], Author("n"))
+        team.share(Described(workspace_id, "w", 8, "a model", 3), str(uuid4()), [memory(1, X), *rows], Author("n"))
     assert caught.value.code == "ARGUMENT_INVALID"
     assert dump(hosted, workspace_id) == [[]] * 5
 
@@ -787,7 +774,7 @@ def test_no_request_of_any_kind_is_answered_otherwise_than_the_document_says(
     """schemathesis makes them of the gateway's OpenAPI document: valid ones and invalid ones."""
     seconds = 600 if SOAK else 4
     hosted, description = strangers.hosted, tmp_path / "openapi.json"
-    description.write_bytes(httpx.get(hosted.address + "/openapi.json").content)
+    description.write_bytes(hosted.client.get("/openapi.json").content)
     done = subprocess.run(
         [
             *(sys.executable, "-m", "schemathesis.cli", "run", str(description), "--url", hosted.address, "--no-color"),

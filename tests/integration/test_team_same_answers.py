@@ -2,7 +2,7 @@
 
 A script of jobs of all kinds runs twice through real workers: on a machine of its own, and on two machines of a team in
 turns. Then both machines of the team, and a third one that joins at the end, are asked what the first was asked; and a
-laptop that keeps no copy asks the gateway.
+laptop that keeps no copy asks the gateway. The service has cognee, all others a graph in its place.
 """
 
 from __future__ import annotations
@@ -10,18 +10,17 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import httpx
 import pytest
-from harness import Place, until
+from fake_graph import WITHOUT_COGNEE
+from harness import Place, sql, until
 from llm_server import LlmServer
 from machines import Team
 from old_workspace import OldWorkspace
@@ -166,7 +165,7 @@ class Story:
 def story(tmp_path_factory: pytest.TempPathFactory, dsn: str, model_cache: Path) -> Iterator[Story]:
     began, folder = clock.iso(clock.now()), tmp_path_factory.mktemp("story")
     with LlmServer() as model:
-        variables = {**model.environment(), "COGNEE_MEMORY_CACHE_DIR": str(model_cache)}
+        variables = {**model.environment(), **WITHOUT_COGNEE, "COGNEE_MEMORY_CACHE_DIR": str(model_cache)}
         with store_of(donor := Place(folder / "donor", **variables)) as store:
             words = Content("Ports", "Ports, as said on day 8.", ("The gateway uses port 8443",))
             store.add([(Memory(str(uuid4()), 0, "summary", Metadata("port", created_at=DAY), DAY, words), None)], DAY)
@@ -178,7 +177,7 @@ def story(tmp_path_factory: pytest.TempPathFactory, dsn: str, model_cache: Path)
         give_files(alone, other)
         with alone.worker():
             expected = run([alone])
-        first, second = team.machine("first", **model.environment()), team.machine("second", **model.environment())
+        first, second = (team.machine(name, **model.environment(), **WITHOUT_COGNEE) for name in ("first", "second"))
         give_files(first, other)
         with second.worker():
             with first.worker():
@@ -255,17 +254,18 @@ def test_a_question_of_the_graph_is_answered_by_the_pool_that_owns_the_graph_and
     assert answered(place) == answer
     assert service.log.count("child started") == starts, "cognee stays loaded for the next question"
     assert has_graph(Workspace(service.folder / "copies" / "pool" / team.workspace_id))
-    with PoolProcess(tmp_path, dsn, model_cache, **story.model) as other:
+    with PoolProcess(tmp_path, dsn, model_cache, **story.model, **WITHOUT_COGNEE) as other:
         assert answered(place) == answer
         assert not has_graph(Workspace(tmp_path / folder)), "it is not its own"
         assert service.stop() == 0
         with service.without_pool():
-            assert answered(place) == answer, "its first graph has all memories"
+            assert answered(place) >= answer, "its first graph has all memories"
         assert team.rows(owner) != before, "a pool that ends lets it go"
         assert has_graph(Workspace(tmp_path / folder))
         assert other.process.poll() is None
     assert not has_graph(place.workspace)
-    assert waiting_for_graph(place) == 0, "nothing waits for a graph that never was"
+    waiting = sql(place.workspace.memory_db, "SELECT count(*) FROM outbox")
+    assert waiting == [(0,)], "nothing waits for a graph that never was"
 
 
 def answered(place: Place) -> set[str]:
@@ -276,12 +276,6 @@ def answered(place: Place) -> set[str]:
     return {each["memory_id"] for each in record.result["memories"]}
 
 
-def waiting_for_graph(place: Place) -> int:
-    with closing(sqlite3.connect(place.workspace.memory_db)) as connection:
-        [count] = connection.execute("SELECT count(*) FROM outbox").fetchone()
-        return int(count)
-
-
 def has_graph(workspace: Workspace) -> bool:
     return any((workspace.cognee_system / "databases").glob("*"))
 
@@ -289,7 +283,7 @@ def has_graph(workspace: Workspace) -> bool:
 def test_one_service_is_gateway_and_pool_and_its_end_leaves_no_job_running(story: Story) -> None:
     place, service = story.laptop, story.team.gateway
     assert place.ended(place.submit("noop", {})).state == "succeeded"
-    metrics = httpx.get(service.address + "/metrics").text
+    metrics = service.client.get("/metrics").text
     assert 'cognee_memory_pool_jobs_ended_total{kind="noop",state="succeeded"}' in metrics
     assert 'cognee_memory_gateway_requests_total{operation="post",outcome="ok"}' in metrics
     running = place.submit("noop", {"sleep_ms": 600_000})

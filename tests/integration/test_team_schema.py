@@ -9,14 +9,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
 from harness import Place, until
 from machines import Team
 from postgres import database
-from team_machines import titles
+from team_machines import remember, succeeded, titles
 
 from bridge.team import schema
 from bridge.team.server import Server
@@ -42,10 +41,6 @@ def upgrade(place: Place, folder: Path) -> None:
     place.environment["PYTHONPATH"] = str(folder)
 
 
-def summary(topic: str) -> dict[str, Any]:
-    return {"summary": {"topic": topic, "context": "What was said.", "decisions": [f"{topic}."]}}
-
-
 def test_a_gateway_of_the_former_program_stops_when_the_tables_are_upgraded_and_its_machines_lose_nothing(
     tmp_path: Path, dsn: str, model_cache: Path
 ) -> None:
@@ -54,11 +49,10 @@ def test_a_gateway_of_the_former_program_stops_when_the_tables_are_upgraded_and_
     operator = Place(tmp_path / "operator", COGNEE_MEMORY_STORE=dsn)
     upgrade(operator, tmp_path / "program")
     with place.worker():
-        known = place.submit("ingest", summary("Invoices are rounded up"))
-        assert place.ended(known).state == "succeeded"
+        succeeded(place, remember(place, "Invoices are rounded up"))
         assert operator.cli("team", "database").returncode == 0
         until(lambda: "TEAM_NEWER" in place.log() or None, "the machine knows")
-        waiting = place.submit("ingest", summary("The queue is a spool"))
+        waiting = remember(place, "The queue is a spool")
         place.in_state(waiting, "queued")
         answer = place.json("retrieve", "how are invoices rounded?")
         assert "Invoices" in answer["results"][0]["summary_text"], "what it has is found"

@@ -42,7 +42,7 @@ def project(tmp_path: Path) -> Path:
 
 def noted(folder: Path, text: str = NOTE) -> Memory:
     memory = Memory("m", 1, "legacy", Metadata(), "2026-11-20T12:00:00Z", text=text)
-    return taking.with_anchors(memory, folder)
+    return taking.Code(folder).anchored(memory)
 
 
 def states(memory: Memory, folder: Path) -> dict[str, str]:
@@ -224,7 +224,7 @@ def test_nothing_is_said_without_the_tree_in_another_project_or_when_time_is_ove
 
 
 def test_a_memory_without_such_words_reads_no_tree(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Path, "lstat", lambda _: pytest.fail("something was looked at"))
+    monkeypatch.setattr(taking, "Tree", lambda *_: object())
     assert noted(project, "The team goes to the sea in July.").metadata.anchors == ()
 
 
@@ -311,7 +311,7 @@ def test_a_damaged_pack_is_an_absent_one(project: Path) -> None:
 
 def test_answers_notes_and_lists_say_it_and_no_score_changes(project: Path) -> None:
     shelf = Shelf(project).add(
-        taking.with_anchors(summary("a", NOTE), project), taking.with_anchors(summary("b", "The sea in July."), project)
+        *map(taking.Code(project).anchored, [summary("a", NOTE), summary("b", "The sea in July.")])
     )
     before = shelf.retrieve("tokens")
     write(project, "src/auth/token.ts", "export {}\n")

@@ -223,3 +223,28 @@ def test_markdown_of_any_form_raises_nothing(text: str) -> None:
     lines = text.split("\n")
     for labels in (labels_of(lines), Labels("terminal"), Labels("aider")):
         list(export_markdown.said(enumerate(lines, start=1), labels, Counter()))
+
+
+def test_a_message_without_a_time_has_that_of_the_one_before(tmp_path: Path) -> None:
+    path = tmp_path / "chat.md"
+    said = ["# Ports (2026-01-30 09:00Z)", "_**User (2026-01-29 16:21Z)**_", "Which port?", "_**Assistant**_", "8080."]
+    path.write_text("\n\n".join(said), "utf-8")
+    turns, _ = read("export", path)
+    assert [turn.at for turn in turns] == ["2026-01-29T16:21:00Z"] * 2
+
+
+def test_a_message_begins_behind_a_block_that_nobody_closed_and_another_programs_marks(tmp_path: Path) -> None:
+    path = tmp_path / "chat.md"
+    said = ["_**User**_", "Which port?", "---", "_**Assistant**_", "```", "  ⎿ 8080", "---", "_**User**_", "Thanks."]
+    path.write_text("\n\n".join([*said, "---", "_**Assistant**_", "Welcome."]), "utf-8")
+    turns, _ = read("export", path)
+    assert [turn.speaker for turn in turns] == ["user", "assistant"] * 2
+
+
+def test_of_a_call_written_as_a_line_the_tool_is_known_and_its_output_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "chat.md"
+    said = ["_**User**_", "Add it.", "_**Assistant**_", "I look.", "Tool use: **edit**", "SECRET", "---", "Added."]
+    path.write_text("\n\n".join(said), "utf-8")
+    turns, _ = read("export", path)
+    assert (turns[1].tools, turns[1].report) == ({"edit": 1}, 2)
+    assert "SECRET" not in turns[1].text

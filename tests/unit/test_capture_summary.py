@@ -661,10 +661,26 @@ def test_where_a_person_says_so_a_segment_ends_however_short_it_is() -> None:
 def test_of_a_plan_that_was_given_and_done_the_heading_is_the_decision() -> None:
     plan = "Implement the following plan:\n\n# Plan: Sort the checkpoints\n\n- the list should be sorted by commit\n"
     plan += "- every caller must pass the branch, which should never be empty\n" * 12
-    assert of(plan, "Done. The list is now sorted.*").content.decisions == (
-        f"Sort the checkpoints{ARROW}The list is now sorted.",
+    assert of(plan, "Done. The checkpoints are now sorted.*").content.decisions == (
+        f"Sort the checkpoints{ARROW}The checkpoints are now sorted.",
     )
+    assert of(plan, "Done. The list has been shown.*").content.decisions == ("Sort the checkpoints",)
     assert of(plan, "Which order?").content.decisions == ()
+
+
+def test_what_came_out_is_told_by_what_was_said_after_the_last_call() -> None:
+    said = "The uploads have been split into parts.\n\nThe uploads were retried and are now kept in the queue.*"
+    wish = "let's retry uploads instead of dropping them"
+    turns = [Turn("user", wish, "1"), Turn("assistant", said, "2", tools={"Edit": 1}, report=1)]
+    decisions = summarise(Segment(0, tuple(turns))).content.decisions
+    assert decisions == (f"{wish}{ARROW}The uploads were retried and are now kept in the queue.",)
+
+
+def test_what_the_last_answer_says_is_left_to_do_is_a_next_step() -> None:
+    answer = "Updated the upload.\n\nThe remaining task is to fix the progress bar."
+    left = of("let's retry uploads", answer, edits=False).content.next_steps
+    assert left == ("The remaining task is to fix the progress bar.",)
+    assert of("let's retry uploads", answer, "thanks", "You are welcome.", edits=False).content.next_steps == ()
 
 
 FORMAT = "Should the export be one file, or a file for each year?"

@@ -432,7 +432,7 @@ def test_no_estimate_loses_one_of_the_best_however_low_the_scores(
         nothing.astype(np.bool_), np.array(dates, np.float64), nothing, nothing,
     )  # fmt: skip
     columns = np.zeros(len(exact)), np.array(estimates)
-    estimate = Estimate(None, np.zeros(2, np.float32), candidates, *columns, 0.0)  # type: ignore[arg-type]
+    estimate = Estimate(None, np.zeros(2, np.float32), candidates, *columns, 1.1e-5)  # type: ignore[arg-type]
     coarse = estimate.needed(question, question.max_results, is_coarse=True)
     kept = coarse[estimate.take(coarse).needed(question, question.max_results)]
     best = sorted(exact, key=lambda pair: order_key(*pair))[:2]

@@ -20,10 +20,12 @@ def memory(number: int, *, branch: str = "main", topic_id: str | None = None, **
     return Memory(f"id-{number}", number, "summary", known, "2026-11-20T09:00:00Z", whole)
 
 
-APART = "limit the upload of each picture to eight megabytes for everybody → Larger pictures are refused now."
-WHOLE = "keep the sign-in tokens in the system's own keyring → The tray helper reads them from the keyring."
+APART = (
+    "limit the upload of each picture to eight megabytes for everybody → Pictures of more megabytes are refused now."
+)
+WHOLE = "keep the sign-in tokens in the system's own keyring → The tray helper reads the tokens from the keyring."
 
-REPORT = "The tokens of the sign-in are now kept in the system's own keyring."
+REPORT = "The tokens of each topic are now kept in the system's own keyring."
 ASKED = "Which limit of megabytes shall guests have?"
 
 
@@ -101,9 +103,10 @@ def test_a_session_that_came_to_nothing_has_a_line_only_while_it_is_the_newest()
         "keep the tokens safe → This is now done in the helper of the tray.",
         "keep the tokens safe → All tests pass now with the helper of the tray.",
         "keep the tokens safe → `keyring`: now used by the helper of the tray",
-        f"are the tokens kept safe? → {REPORT}",
+        f"keep the tokens safe → {REPORT.replace('topic', 'user')}",
+        f"keep the tokens safe → {REPORT.replace('.', ', but not on Linux.')}",
     ],
-    ids=["nothing was done", "it speaks of something before", "tests pass", "a label with its value", "a question"],
+    ids=["nothing was done", "it speaks of something before", "tests pass", "a label", "not of the title", "a limit"],
 )
 def test_what_says_nothing_without_its_session_is_no_line(context: str) -> None:
     sessions = [captured(2, decisions=(APART,)), captured(1, decisions=(), context=context)]
@@ -112,18 +115,35 @@ def test_what_says_nothing_without_its_session_is_no_line(context: str) -> None:
     assert len(shown(block(sessions, None, captured=by_rules(1, 2)), "Sessions, the newest first")) == 2
 
 
-def test_only_the_newest_session_s_last_question_may_be_open() -> None:
-    sessions = [
-        captured(number, decisions=(said,), open_questions=(ASKED,)) for number, said in ((2, WHOLE), (1, APART))
-    ]
-    text = block(sessions, None, captured=by_rules(1, 2))
-    assert text.count("asked last") == 1
-    assert f"{WHOLE} – asked last" in text
+def test_of_the_three_newest_sessions_the_end_is_told_what_was_asked_and_what_is_left() -> None:
+    end = {"open_questions": (ASKED,), "next_steps": ("The main remaining task is the limit for guests.",)}
+    sessions = [captured(9, "s", decisions=(), **end), captured(8, "s", decisions=(WHOLE,))]
+    sessions += [captured(number, decisions=(), open_questions=(ASKED,)) for number in (3, 2, 1)]
+    text = block(sessions, None, captured=by_rules(1, 2, 3, 8, 9))
+    assert f"{WHOLE} – asked last: {ASKED} – left: The main remaining task" in text
+    assert text.count("asked last") == 3
+
+
+@pytest.mark.parametrize(("title", "is_told"), [("Refuse large pictures", True), ("upload: make it smaller", False)])
+def test_a_session_in_which_something_was_done_has_a_line_if_its_title_tells_it(title: str, is_told: bool) -> None:
+    session = captured(1, decisions=("do what I said",))
+    assert session.content is not None
+    session = replace(session, content=replace(session.content, topic=title))
+    text = block([captured(2, decisions=(WHOLE,)), session], None, captured=by_rules(1, 2))
+    assert (f"#1: {title}" in text) == is_told
+
+
+def test_a_plan_that_was_carried_out_is_told_by_its_heading_also_a_repair() -> None:
+    session = captured(1, decisions=("Fix: the picture is refused",))
+    assert session.content is not None
+    session = replace(session, content=replace(session.content, topic="Fix: the picture is refused"))
+    lines = shown(block([memory(2), session], None, captured=by_rules(1)), "Sessions, the newest first")
+    assert lines[1] == "2026-11-20, #1: Fix: the picture is refused"
 
 
 def test_what_a_later_line_is_about_is_not_said_again_unless_somebody_stored_it() -> None:
-    earlier = "number the folders of a session from one → `SessionFolder` gives /1/ for the first session now."
-    later = "number the folders of a session from zero → `SessionFolder` gives /0/ for the first session again."
+    earlier = "number the folders of a session from one → The folder of the first session has the number 1 now."
+    later = "number the folders of a session from zero → The folder of the first session has the number 0 again."
     captures = [captured(2, decisions=(later,)), captured(1, decisions=(earlier,))]
     text = block(captures, None, captured=by_rules(1, 2))
     assert later in text
@@ -212,6 +232,9 @@ def test_the_older_captured_sessions_are_said_briefly_so_that_more_of_them_are_t
     asked = ("cache the front page hourly for guests", "sign tokens with keys from the keyring",
              "refuse pictures larger than eight megabytes", "number session folders from zero in exports",
              "retry uploads five times after gateway failures")  # fmt: skip
-    sessions = [captured(9 - place, decisions=(f"{words} → {'Done ' * 40}",)) for place, words in enumerate(asked)]
+    sessions = [
+        captured(9 - place, decisions=(f"{words} → We now {words} {'and so on ' * 14}",))
+        for place, words in enumerate(asked)
+    ]
     lines = shown(block(sessions, None, captured=by_rules(*range(10))), "Sessions, the newest first")
     assert [line.endswith(" …") for line in lines] == [False] * 3 + [True] * 2

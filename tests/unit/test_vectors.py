@@ -12,9 +12,8 @@ from hypothesis import given, strategies as st
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Vectors, normalised
 from bridge.memory import Content, Memory, Metadata
-from bridge.search import coarse_vectors, estimate as estimating, index_cache, snapshot as search
-from bridge.search.catalogue import Catalogue
-from bridge.search.coarse_vectors import CoarseRows, copied, refined_cosines
+from bridge.search import estimate as estimating, index_cache, snapshot as search
+from bridge.search.coarse_vectors import CoarseRows, copied
 from bridge.search.estimate import exact_top
 from bridge.search.index_cache import CoarseCopy
 from bridge.search.reader import Reader
@@ -154,30 +153,19 @@ def test_two_threads_give_the_products_of_one(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_row_of_zeros_has_the_product_zero() -> None:
     vectors = np.zeros((2, 8), np.float32)
-    assert copy_of(vectors).products(coarse_rows(1, 1, 8)[0], 2)[0].tolist() == [0.0, 0.0]
+    assert np.abs(copy_of(vectors).products(coarse_rows(1, 1, 8)[0], 2)[0]).max() < 1e-6
 
 
-@pytest.mark.parametrize("gathered", [1, 7, 10_000])
-def test_refined_cosines_are_those_of_a_whole_comparison(monkeypatch: pytest.MonkeyPatch, gathered: int) -> None:
-    monkeypatch.setattr(coarse_vectors, "_GATHERED", gathered)
-    vectors, query = coarse_rows(90, 1), coarse_rows(1, 2)[0]
-    memories = 30
-    some = Catalogue(
-        number=np.arange(memories) + 1,
-        passage_row=np.arange(memories) * 3,
-        passage_count=np.full(memories, 3),
-        whole_row=np.full(memories, -1),
-        status=np.ones(memories, np.int8),
-        legacy=np.zeros(memories, np.bool_),
-        dated=np.full(memories, np.nan),
-        helpful=np.zeros(memories, np.int32),
-        wrong=np.zeros(memories, np.int32),
-    ).take(np.arange(0, memories, 2))
-    products, error = copy_of(vectors).products(query, len(vectors))
-    best, whole = refined_cosines(vectors, products, error, query, some)
-    exact = (vectors.astype(np.float64) @ query).reshape(memories, 3)[::2]
-    assert np.allclose(best, exact.max(axis=1), atol=1e-6)
-    assert np.allclose(whole, exact[:, 0], atol=1e-6)
+@pytest.mark.parametrize("gathered", [1, 7])
+def test_an_exact_product_has_the_same_bits_whatever_rows_are_beside_it(
+    monkeypatch: pytest.MonkeyPatch, gathered: int
+) -> None:
+    vectors, query = coarse_rows(90, 1, 384), coarse_rows(1, 2, 384)[0]
+    places = np.arange(0, 90, 2)
+    alone = [vector_files.exact_products(vectors, np.array([place]), query)[0] for place in places]
+    assert np.allclose(alone, vectors[places].astype(np.float64) @ query)
+    monkeypatch.setattr(vector_files, "_GATHERED", gathered)
+    assert vector_files.exact_products(vectors, places, query).tolist() == alone
 
 
 @pytest.mark.parametrize("damage", [np.nan, np.inf, 5.0])

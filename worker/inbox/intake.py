@@ -32,7 +32,8 @@ from .provenance import Provenance
 
 log = logging.getLogger(__name__)
 
-_TOGETHER = 64  # jobs that are accepted together and share the syncs
+_FIRST_TOGETHER = 8  # jobs of a scan that are accepted first, so that the child has work while others are read
+_TOGETHER = 64  # jobs that are accepted together and share the syncs; groups double until then
 _LOOK_SECONDS = 5.0  # of a scan at most; then requests are handled before the rest of the inbox
 _MOST_REJECTED = 250  # in a scan; then retention removes the oldest before more are kept
 _AGAIN_SECONDS = 5.0  # before a file that could not be read or removed is tried again
@@ -129,10 +130,10 @@ class Intake:
         entries = [entry for entry in entries if not self._is_postponed(entry)]
         self._until = time.monotonic() + _LOOK_SECONDS
         self._rejected_in_scan = 0
-        for start in range(0, len(entries), _TOGETHER):
-            accepted += self._take(entries[start : start + _TOGETHER])
-            if self.has_more:
-                break
+        size = _FIRST_TOGETHER
+        while entries and not self.has_more:
+            accepted += self._take(entries[:size])
+            entries, size = entries[size:], min(2 * size, _TOGETHER)
         return accepted
 
     def _take(self, entries: list[spool.Entry]) -> int:

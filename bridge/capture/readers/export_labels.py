@@ -93,12 +93,11 @@ class Labels:
 def labels_of(lines: Iterable[str]) -> Labels:
     """The labels of a file, from all of its lines."""
     names: dict[Form, Counter[str]] = {form: Counter() for form in FORMS}
-    fence = ""
+    fence, is_terminal = "", False
     for line in lines:
         if _AIDER.match(line):
             return Labels("aider")
-        if _TERMINAL.match(line):
-            return Labels("terminal")
+        is_terminal = is_terminal or bool(_TERMINAL.match(line))
         mark = _FENCE.match(line)
         if mark and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]
@@ -112,6 +111,8 @@ def labels_of(lines: Iterable[str]) -> Labels:
         form: Counter(SPEAKERS[name] for name in found.elements() if name in SPEAKERS) for form, found in names.items()
     }
     both: list[Form] = [form for form in FORMS if heard[form]["user"] and heard[form]["assistant"]]
+    if is_terminal and both in ([], ["plain"]):  # other programs have such marks too
+        return Labels("terminal")
     if both:
         most = max(heard[each].total() for each in both)
         return Labels(next(each for each in both if heard[each].total() == most))

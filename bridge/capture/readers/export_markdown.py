@@ -21,8 +21,11 @@ _TERMINAL = re.compile(r"(?:([⏺●])|\s*(⎿))\s(.*)$")
 _CALL = re.compile(r"([A-Z]\w{1,40})\((.*)\)?$")
 _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,})?\s*")  # the line between two messages, or an empty one
 _DETAILS = re.compile(r"</?details>", re.IGNORECASE)
-_TOOL = re.compile(r'<tool-use\b[^>]{0,300}?\bdata-tool-name="([^"]{1,80})"')
-_BLOCK = re.compile(r"<(tool-use|think|thinking)\b[^>]{0,300}>.*?(?:</\1>|\Z)", re.DOTALL)
+_TOOL = re.compile(r'(?:<tool-use\b[^>]{0,300}?\bdata-tool-name="|^Tool use: \*\*)([^"*\n]{1,80})', re.MULTILINE)
+_BLOCK = re.compile(
+    r"<(tool-use|think|thinking)\b[^>]{0,300}>.*?(?:</\1>|\Z)|^Tool use: \*\*.*?(?=^---\s*$|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
 _HEADING = re.compile(r"#{1,3}\s+(.{4,200}?)\s*(?:\([^()]*\d[^()]*\))?\s*$")
 _NO_TITLE = re.compile(r"specstory|aider chat|conversation|chat|export|[\d\W]+Z?$", re.IGNORECASE)
 _LEAST_REPEATED = 3  # lines of a request that stand in the answer before it, so that it is the answer's
@@ -31,7 +34,7 @@ _HEAD = 40  # lines before the first label that may name title and date
 
 @dataclass(slots=True)
 class Head:
-    """What stands before the first label: a title, and when the conversation was."""
+    """What stands before the first label: a title, and when the conversation was; then, the time that was told last."""
 
     title: str | None = None
     at: str | None = None
@@ -61,14 +64,19 @@ def said(
     answer = ""
     for message in _messages(lines, labels, left_out, head):
         body = "\n".join(message.body)
-        text = _without_details(_BLOCK.sub("", body))
+        marked = _without_details(_BLOCK.sub("\0", body.replace("\0", "")))  # where tools were called
+        text = marked.replace("\0", "")
         at = message.at or head.at
         if message.speaker == "user" and (own := _own_time(text)) is not None:
             at, text = own
+        head.at = at  # also of the messages after it that name none
         if message.speaker == "user" and _repeats(text, answer):
             message = replace(message, speaker="assistant")
+        tools = (*message.tools, *_TOOL.findall(body))
+        steps, _, report = marked.rpartition("\0") if tools else ("", "", text)
         if message.speaker is not None:
-            yield Utterance(message.speaker, text, message.place, at, tools=(*message.tools, *_TOOL.findall(body)))
+            yield Utterance(message.speaker, steps, message.place, at, tools=tools)
+            yield Utterance(message.speaker, report, message.place, at)
         answer = text if message.speaker == "assistant" else answer
 
 
@@ -76,13 +84,16 @@ def _messages(
     lines: Iterable[tuple[int, str]], labels: Labels, left_out: Counter[str], head: Head
 ) -> Iterator[_Message]:
     message: _Message | None = None
-    fence = ""
+    fence, before = "", ""
     for number, line in lines:
         mark = _FENCE.match(line)
         if mark and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]
         tools: tuple[str, ...] = ()
-        label = None if fence or mark else labels.read(line)
+        is_new = labels.form == "emphasis" and before.startswith("---")  # a block that nobody closed ends there
+        label = labels.read(line) if not mark and (is_new or not fence) else None
+        fence = "" if label is not None else fence
+        before = line.strip() or before
         if label is None and not fence and labels.form == "terminal":
             label, tools = _of_terminal(line, left_out)
         elif label is None and not fence and labels.form == "aider":

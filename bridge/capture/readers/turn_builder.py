@@ -46,6 +46,7 @@ class _Open:
     first: Utterance
     marker: Marker | None
     texts: list[str] = field(default_factory=list)
+    steps: int = 0  # of the texts, those that a call followed
     files: dict[str, None] = field(default_factory=dict)
     tools: Counter[str] = field(default_factory=Counter)
     calls: list[Call] = field(default_factory=list)
@@ -56,6 +57,8 @@ class _Open:
         if text:
             self.texts.append(text)
             self.characters += len(text)
+        if said.tools:
+            self.steps = len(self.texts)
         self.files.update(dict.fromkeys(said.files[: MAX_FILES - len(self.files)]))
         self.tools.update(said.tools)
         self.calls += said.calls[: MAX_CALLS - len(self.calls)]
@@ -68,10 +71,10 @@ class _Open:
 
     def turn(self) -> Turn:
         first = self.first
-        text = "\n\n".join(self.texts)
+        report = "\n\n".join(self.texts[self.steps :])
         return Turn(
             first.speaker,
-            text,
+            "\n\n".join(self.texts),
             first.place,
             first.at,
             first.folder,
@@ -81,6 +84,7 @@ class _Open:
             dict(self.tools),
             self.marker,
             tuple(self.calls),
+            report.count("\n\n") + 1 if report else 0,
         )
 
 
