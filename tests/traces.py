@@ -9,7 +9,10 @@ def holds(root: Path, words: tuple[str, ...]) -> list[tuple[str, str]]:
     """The files that hold one of the words in any form, and where the vectors' tables hold one compressed."""
     found = []
     for path in root.rglob("*"):
-        data = path.read_bytes().lower() if path.is_file() else b""
+        try:
+            data = path.read_bytes().lower()
+        except (IsADirectoryError, FileNotFoundError):  # a worker may remove it meanwhile
+            data = b""
         for word in words:
             forms = (word.lower().encode(form) for form in ("utf-8", "utf-16-le", "utf-16-be"))
             if any(form in data for form in forms) or word in path.name:

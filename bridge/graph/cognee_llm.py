@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 import httpx
 import litellm
+from cognee.infrastructure.llm import openai_type_cache
 from cognee.infrastructure.llm.config import get_llm_config
 from cognee.infrastructure.llm.LLMGateway import LLMGateway
 from cognee.infrastructure.llm.structured_output_framework.litellm_native import native_adapter
@@ -30,6 +31,8 @@ from ..privacy import redaction
 from ..slices import SLICE_SECONDS
 from . import cognee_process, llm_failures
 from .llm_budget import Meter
+
+openai_type_cache.install()  # what cognee does at its own import, when OpenAI's client is not there yet
 
 T = TypeVar("T")
 Shape = TypeVar("Shape", bound=BaseModel)

@@ -29,11 +29,11 @@ def require() -> None:
         raise JobError("GRAPH_NOT_INSTALLED")
 
 
-class _LateLiteLLM(ModuleType):
-    """LiteLLM until something of it is used, which nothing does without a language model: its import is a third of
-    cognee's. ``cognee_llm``, the gate of its calls, is imported with it."""
+class _Late(ModuleType):
+    """A package until something of it is used; to import these is half of cognee's import. Nothing uses them without
+    a language model, but the models of the last. ``cognee_llm``, the gate of LiteLLM's calls, is imported with it."""
 
-    is_ready = False  # until cognee is imported, which looks for flags in it
+    is_ready = False  # until cognee is imported, which looks for flags in them
 
     def __getattr__(self, name: str) -> Any:
         if not self.is_ready:
@@ -53,7 +53,12 @@ class _LateLiteLLM(ModuleType):
         assert spec.loader is not None
         self.__path__ = spec.submodule_search_locations or []
         spec.loader.exec_module(self)
-        from . import cognee_llm  # noqa: F401 - not at the top: it imports what this stands for
+        if self.__name__ == "litellm":
+            from . import cognee_llm  # noqa: F401 - not at the top: it imports what this stands for
+
+
+# And whether cognee's import may take a module of it without it.
+_LATE = {"litellm": False, "openai": False, "dlt": True, "lance_namespace_urllib3_client": True}
 
 
 @contextmanager
@@ -63,14 +68,19 @@ def importing() -> Iterator[None]:
     if "cognee" in sys.modules:
         yield
         return
-    if "litellm" not in sys.modules and (found := find_spec("litellm")) is not None:
-        late = sys.modules["litellm"] = module_from_spec(found)
-        del late.__path__  # else a module in it could be imported without it
-        late.__class__ = _LateLiteLLM
+    for name, has_parts in _LATE.items():
+        if name not in sys.modules and (found := find_spec(name)) is not None:
+            late = sys.modules[name] = module_from_spec(found)
+            if not has_parts:
+                del late.__path__
+            late.__class__ = _Late
     gc.disable()
     try:
         yield
     finally:
-        _LateLiteLLM.is_ready = True
+        for name in _LATE:
+            if isinstance(module := sys.modules.get(name), _Late):
+                vars(module).pop("__path__", None)  # so that who imports a module of it from now on loads it first
+        _Late.is_ready = True
         gc.freeze()
         gc.enable()

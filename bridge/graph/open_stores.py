@@ -83,7 +83,9 @@ class Stores(OpenStore):
         if not installed.is_installed():
             why = "The language model is asked through cognee, which comes with the knowledge graph."
             raise JobError("GRAPH_NOT_INSTALLED", why)
-        with self.loading(), installed.importing():
+        with self.loading():
+            with installed.importing():
+                from . import cognee_process  # noqa: F401 - with cognee; the gate needs LiteLLM, ready only afterwards
             from .cognee_llm import ask  # not at the top: it takes seconds and hundreds of megabytes
         return partial(ask, meter)
 
