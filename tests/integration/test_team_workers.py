@@ -254,8 +254,10 @@ def test_a_failed_job_is_seen_from_every_machine_without_its_texts_until_it_runs
     assert f"{seen['workspace']['jobs']['failed']} failed" in text
     shared.hold_jobs()
     assert second.cli("jobs", "retry", failed).returncode == 0
-    again = until(lambda: found if failed not in failed_jobs(found := told(first)) else None, "it waits")
-    assert again["workspace"]["jobs"]["waiting"] == 1
+    until(
+        lambda: failed not in failed_jobs(found := told(first)) and found["workspace"]["jobs"]["waiting"] == 1,
+        "it waits",
+    )
     shared.hold_jobs(holds=False)
     until(lambda: failed in failed_jobs(told(first)), "it has failed again")
     until(lambda: first.json("team", "dismiss", failed)["dismissed"] == 1, "its machine knows of its end")

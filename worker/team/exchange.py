@@ -125,7 +125,14 @@ class Exchange:
 
     def reports(self) -> list[Report]:
         """What has changed of the jobs of this machine, or a part of it. Raises JobError as ``Team``."""
-        return self._team.reports(self._membership.node, self._membership.workspace_id) if self._shared() else []
+        if not self._shared():
+            return []
+        try:
+            return self._team.reports(self._membership.node, self._membership.workspace_id)
+        except JobError as error:
+            if error.code == "TEAM_NOT_SHARED":  # jobs may wait before this machine has shared the workspace
+                return []
+            raise
 
     def write(self, reports: list[Report]) -> None:
         """Write the records that came back. Raises JobError as ``Team``, and OSError."""
