@@ -31,10 +31,12 @@ USES = ("COGNEE_MEMORY_TEAM", "COGNEE_MEMORY_CACHE_DIR")
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory, dsn: str, model_cache: Path) -> Iterator[Team]:
-    """Two machines whose workers run."""
+    """Two machines whose workers run. A job waits already when the first one shares the workspace."""
     team = Team(tmp_path_factory.mktemp("shared"), dsn, model_cache)
     first, second = team.machine("first"), team.machine("second")
+    waits = first.submit("noop", {})
     with first.worker(), second.worker():
+        assert first.ended(waits).state == "succeeded"
         until(lambda: team.rows("SELECT 1 FROM changes WHERE workspace_id = %s"), "it is shared")
         yield team
 
