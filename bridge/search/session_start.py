@@ -102,14 +102,23 @@ def block(
     of_sessions = [memory for memory in memories if memory.number in captured]
     named = {memory.metadata.session_id: title(memory) for memory in of_sessions}  # by its beginning
     ends = {memory.metadata.session_id: memory.content for memory in reversed(of_sessions)}
-    worth = {memory.number: _worth(memory, named.get(memory.metadata.session_id, ""), remarks, captured)
-             for memory in memories}  # fmt: skip
+    worth = {
+        memory.number: _worth(memory, named.get(memory.metadata.session_id, ""), remarks, captured)
+        for memory in memories
+    }
     by_hand = [memory for memory in _told(stored_first, captured, worth) if memory.number not in captured]
     told = list(_told(memories, captured, worth))
     recent = [memory.number for memory in told if memory.number in captured][:_RECENT]
-    made = {memory.number: _session(memory, named.get(memory.metadata.session_id, ""), remarks, captured,
-                                    ends[memory.metadata.session_id] if memory.number in recent else None)
-            for memory in told}  # fmt: skip
+    made = {
+        memory.number: _session(
+            memory,
+            named.get(memory.metadata.session_id, ""),
+            remarks,
+            captured,
+            ends[memory.metadata.session_id] if memory.number in recent else None,
+        )
+        for memory in told
+    }
     lines = [
         line
         for number, line in made.items()
@@ -224,8 +233,10 @@ def _reported(memory: Memory, became: Became) -> str:
     """Of a memory without a decision that is understood, what an answer reports as done; empty where that is not
     understood without the session."""
     told = memory.content.context.split("\n") if memory.content else []
-    lines = [*(part for line in told for part in one_line(line).split(" · ")),
-             *(each.words for each in _decisions(memory, became))]  # fmt: skip
+    lines = [
+        *(part for line in told for part in one_line(line).split(" · ")),
+        *(each.words for each in _decisions(memory, became)),
+    ]
     about = _subject(title(memory))
     outcomes = (line.partition(OUTCOME)[2] for line in reversed(lines))
     return next((each for each in outcomes if about & _subject(each) and _is_report(each)), "")
@@ -289,8 +300,11 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, end
     line = between.join(filter(None, [beside(topic, said), said])) + mark
     left = [] if end is None else [("asked last", each) for each in end.open_questions[-1:]]
     left += [] if end is None else [("left", each) for each in end.next_steps[-1:]]
-    marks = [f" – {what}: {one_line(words)}" for what, words in left
-            if turn_words.is_clear(words) and len(query_terms(words)) >= _LEAST_ASKED]  # fmt: skip
+    marks = [
+        f" – {what}: {one_line(words)}"
+        for what, words in left
+        if turn_words.is_clear(words) and len(query_terms(words)) >= _LEAST_ASKED
+    ]
     return _Line(memory.number, line, source(memory), "".join(marks))
 
 
