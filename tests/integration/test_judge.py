@@ -5,7 +5,10 @@ server: what is sent, what is kept of each answer, and what a failure leaves.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -232,3 +235,28 @@ def test_a_worker_asks_by_itself_where_nobody_turned_it_off_again_after_a_kill_a
     assert len(kept) == 20
     sent = json.dumps([request.body for request in model.requests])
     assert [word in sent for word in ("on Mondays", "gate [REDACTED", SECRET, "Zephyr")] == [True, True, False, False]
+
+
+_ASKER = """
+import sys
+from pathlib import Path
+from bridge.graph.open_stores import Stores
+from bridge.settings import load
+from jobs.layout import Workspace
+workspace = Workspace(Path(sys.argv[1]))
+workspace.memory.mkdir(mode=0o700)
+print(Stores(workspace, load()).asker("a").func.__name__)
+"""
+
+
+def test_a_process_whose_first_use_of_cognee_is_the_language_model_can_ask_it(tmp_path: Path) -> None:
+    told = {
+        "LLM_PROVIDER": "openai",
+        "LLM_MODEL": "gpt-4o-mini",
+        "LLM_API_KEY": "sk-x",
+        "LLM_ENDPOINT": "http://[::1]/v1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", _ASKER, str(tmp_path)], env=os.environ | told, capture_output=True, text=True
+    )
+    assert done.stdout.strip().endswith("ask"), done.stderr
