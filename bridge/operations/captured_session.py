@@ -202,7 +202,8 @@ def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) 
     if not given or capture.unchanged + segment.index:
         return summary
     said = one_line(" ".join(turn.text for turn in segment.turns))
-    if subject_words(given).isdisjoint(subject_words(said)):
+    asked = " ".join(turn.text for turn in segment.turns if turn.speaker == "user")
+    if subject_words(given).isdisjoint(subject_words(asked)):
         return summary
     whole = said if said.startswith(given.rstrip("….")) else one_line(given)  # the tool had cut the request
     return replace(summary, content=replace(summary.content, topic=shortened(whole)))

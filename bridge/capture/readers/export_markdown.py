@@ -21,7 +21,10 @@ _TERMINAL = re.compile(r"(?:([⏺●])|\s*(⎿))\s(.*)$")
 _CALL = re.compile(r"([A-Z]\w{1,40})\((.*)\)?$")
 _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,})?\s*")  # the line between two messages, or an empty one
 _DETAILS = re.compile(r"</?details>", re.IGNORECASE)
-_TOOL = re.compile(r'(?:<tool-use\b[^>]{0,300}?\bdata-tool-name="|^Tool use: \*\*)([^"*\n]{1,80})', re.MULTILINE)
+_TOOL = re.compile(
+    r'(?:<tool-use\b[^>]{0,300}?\bdata-tool-name="|^Tool use: \*\*|<details>\s*<summary>(?!Thought))([^"*<:\n]{1,80})',
+    re.MULTILINE,
+)
 _BLOCK = re.compile(
     r"<(tool-use|think|thinking)\b[^>]{0,300}>.*?(?:</\1>|\Z)|^Tool use: \*\*.*?(?=^---\s*$|\Z)",
     re.DOTALL | re.MULTILINE,
@@ -152,7 +155,7 @@ def _repeats(text: str, answer: str) -> bool:
 
 
 def _without_details(text: str) -> str:
-    """The text without blocks that fold away: exports keep thinking and tools in them."""
+    """The text with a mark in place of each block that folds away: exports keep thinking and tools in them."""
     kept, depth, end = [], 0, 0
     for found in _DETAILS.finditer(text):
         if found[0].startswith("</"):
@@ -160,7 +163,7 @@ def _without_details(text: str) -> str:
             end = found.end()
         else:
             if not depth:
-                kept.append(text[end : found.start()])
+                kept.append(text[end : found.start()] + "\0")
             depth += 1
     kept.append("" if depth else text[end:])
     lines = "".join(kept).split("\n")
