@@ -124,7 +124,7 @@ def block(
         line
         for number, line in made.items()
         if worth[number] > 2 * (number not in recent) or line.mark
-        or (number in recent[:1] and not turn_words.is_errand(line.words))
+        or (number in recent[:1] and not turn_words.begins("continues", turn_words.without_courtesy(line.words)))
     ]  # fmt: skip
     holding = [each for memory in stored_first for each in _settled(memory, remarks, captured, alone=True)]
     place = {memory.number: place for place, memory in enumerate(memories)}
@@ -309,25 +309,26 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, end
     told = _reported(memory, became) if captured[memory.number] == RULES else one_line(content.context)
     holding = _settled(memory, became, captured)
     lost = next(iter(became.get(memory.number, {}).values()), "")
-    said = told
+    said, about = told, _subject(topic)
     if holding:
-        about = _subject(topic)
         most = max(reversed(holding), key=lambda each: len(about & _subject(each.words)))
         said = most.words + most.mark
     if not said and topic.endswith("…"):
         said = one_line([content.context, *content.decisions][-1]).partition(OUTCOME)[0]
     mark = f" [{lost}]" if lost and not holding else ""
     between = OUTCOME if said and said == told and captured[memory.number] == RULES else ": "
-    is_cut, is_errand = _is_cut(topic), turn_words.is_errand(topic)
-    adds = not (is_cut or is_errand if holding else is_cut and is_errand)
-    line = between.join(filter(None, [beside(topic, said) if adds or not said else "", said])) + mark
+    is_told = bool(holding) or said == told != ""
+    adds = not (
+        is_told and _is_cut(topic) and (turn_words.is_errand(topic) or len(about & _subject(said)) >= _LEAST_SHARED)
+    )
+    line = between.join(filter(None, [beside(turn_words.without_courtesy(topic), said) if adds else "", said])) + mark
     left = [] if end is None else [("asked last", each) for each in end.open_questions[-1:]]
     left += [] if end is None else [("left", each) for each in end.next_steps[-1:]]
     marks = [
         f" – {what}: {one_line(words)}"
         for what, words in left
         if turn_words.is_clear(words) and len(query_terms(words)) >= _LEAST_ASKED
-        if not turn_words.says("refers", words) and not _subject(words) <= _subject(line)
+        if not turn_words.says("refers", words) and not _subject(turn_words.without_courtesy(words)) <= _subject(line)
     ]
     return _Line(memory.number, line, source(memory), "".join(marks))
 

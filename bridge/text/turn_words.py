@@ -95,7 +95,8 @@ _TABLE: dict[Part, str] = {
         run rerun
         test commit push pull merge rebase open look read see find search list review verify debug investigate fix try
         continue resume proceed research do_some do_a do_the_research summarize describe analyze evaluate compare
-        suggest get_started move_on get_back come_back go_through work_through check_off create_a_branch create_a_new_branch
+        suggest get_started move_on get_back come_back go_through work_through check_off create_a_branch
+        create_a_new_branch
         create_a_new_git_branch create_a_pr there_are there's understand troubleshoot plan work_on start_working
         browse walk take scan inspect examine perform
         propose help address respond shift sort_this talk pause discuss write_up draft make_sure_you include_th*
@@ -123,7 +124,8 @@ _TABLE: dict[Part, str] = {
         しました 済み 完了 変更され 追加され 했습니다 되었습니다 완료""",
     # The assistant says that it was wrong, or that the person has a point.
     "concedes": """
-        you're_right you_are_right you_were_right you_were_absolutely_right you're_absolutely_right you_are_absolutely_right you're_correct you_are_correct
+        you're_right you_are_right you_were_right you_were_absolutely_right you're_absolutely_right
+        you_are_absolutely_right you're_correct you_are_correct
         my_apologies my_mistake i_apologize i_missed i_misread i_misunderstood good_point good_catch revert_my
         du_hast_recht mein_fehler vous_avez_raison tu_as_raison désolé tienes_razón lo_siento você_tem_razão desculpe
         hai_ragione ha_ragione вы_правы ты_прав моя_ошибка 你说得对 您说得对 抱歉 その通り 申し訳 맞습니다 죄송""",
@@ -167,7 +169,8 @@ _TABLE: dict[Part, str] = {
     # Tests that pass, a commit, what was read: the assistant reports it, and nothing follows from it.
     "chores": """
         tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed_to ahead_of
-        working_tree fast-forward* up_to_date_with type_error* lint* compiles_without i've_reviewed i've_analyzed
+        working_tree fast-forward* up_to_date_with type_error* lint* compiles_without commit_message
+        my_understanding staged_for i_now_understand i've_reviewed i've_analyzed
         i've_read i've_examined i_can_now i_now_have based_on_my clear_understanding i_apologize my_apologies
         alle_tests tests_laufen les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход*
         测试通过 已提交 テストは成功 테스트_통과""",
