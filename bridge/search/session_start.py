@@ -314,7 +314,8 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, end
         most = max(reversed(holding), key=lambda each: len(about & _subject(each.words)))
         said = most.words + most.mark
     if not said and topic.endswith("…"):
-        said = one_line([content.context, *content.decisions][-1]).partition(OUTCOME)[0]
+        whole = (one_line(each).partition(OUTCOME)[0] for each in (content.context, *content.decisions))
+        said = next((each for each in whole if topic.rstrip("…") in each), "")
     mark = f" [{lost}]" if lost and not holding else ""
     between = OUTCOME if said and said == told and captured[memory.number] == RULES else ": "
     is_told = bool(holding) or said == told != ""
