@@ -277,7 +277,8 @@ def told(beat: Beat, asked: frozenset[str]) -> str:
     text = plain(best.text)
     if text.endswith((":", "：")) or len(text) <= _BRIEF:  # it announces something, or says little
         after = (one for one in said if one.turn == best.turn and one.order == best.order + 1)
-        text = " ".join([text, *(plain(one.text) for one in after)])
+        whole = " ".join([text, *(plain(one.text) for one in after)])
+        text = text if whole.endswith((":", "：")) else whole
     return "" if text.endswith((":", "：")) else text
 
 

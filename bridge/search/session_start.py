@@ -230,7 +230,8 @@ def _settled(memory: Memory, became: Became, captured: Captured, *, alone: bool 
 def _brief(decision: str) -> str:
     """A decision without words of courtesy; of an offer that was taken, what came of it."""
     request, _, outcome = decision.partition(OUTCOME)
-    if any(turn_words.begins("accepts", side) for side in (request, request.partition("? ")[2])):
+    taken = request if request.endswith("?)") else request.partition("? ")[2]
+    if turn_words.begins("accepts", taken):
         return outcome
     named = request.startswith(("@", "#"))  # files that it is about
     return OUTCOME.join([request if named else turn_words.without_courtesy(request).rstrip("."), outcome])
@@ -314,14 +315,12 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, end
         most = max(reversed(holding), key=lambda each: len(about & _subject(each.words)))
         said = most.words + most.mark
     if not said and topic.endswith("…"):
-        whole = (one_line(each).partition(OUTCOME)[0] for each in (content.context, *content.decisions))
-        said = next((each for each in whole if topic.rstrip("…") in each), "")
+        last = one_line([content.context, *content.decisions][-1]).partition(OUTCOME)[0]
+        said = last if len(query_terms(last)) >= _LEAST_SAID else ""
     mark = f" [{lost}]" if lost and not holding else ""
     between = OUTCOME if said and said == told and captured[memory.number] == RULES else ": "
-    is_told = bool(holding) or said == told != ""
-    adds = not (
-        is_told and _is_cut(topic) and (turn_words.is_errand(topic) or len(about & _subject(said)) >= _LEAST_SHARED)
-    )
+    is_said = turn_words.is_errand(topic) or len(about & _subject(said)) >= _LEAST_SHARED or ": " in topic
+    adds = not (_is_cut(topic) and is_said and (holding or said == told != ""))
     line = between.join(filter(None, [beside(turn_words.without_courtesy(topic), said) if adds else "", said])) + mark
     left = [] if end is None else [("asked last", each) for each in end.open_questions[-1:]]
     left += [] if end is None else [("left", each) for each in end.next_steps[-1:]]

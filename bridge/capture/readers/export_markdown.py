@@ -21,16 +21,14 @@ _TERMINAL = re.compile(r"(?:([⏺●])|\s*(⎿))\s(.*)$")
 _CALL = re.compile(r"([A-Z]\w{1,40})\((.*)\)?$")
 _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,})?\s*")  # the line between two messages, or an empty one
 _DETAILS = re.compile(r"</?details>", re.IGNORECASE)
-_TOOL = re.compile(
-    r'(?:<tool-use\b[^>]{0,300}?\bdata-tool-name="|^Tool use: \*\*|<details>\s*<summary>(?!Thought))([^"*<:\n]{1,80})',
-    re.MULTILINE,
-)
+_TOOL = re.compile(r'(?:<tool-use\b[^>]{0,300}?\bdata-tool-name="|^Tool use: \*\*)([^"*\n]{1,80})', re.MULTILINE)
 _BLOCK = re.compile(
     r"<(tool-use|think|thinking)\b[^>]{0,300}>.*?(?:</\1>|\Z)|^Tool use: \*\*.*?(?=^---\s*$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
 _HEADING = re.compile(r"#{1,3}\s+(.{4,200}?)\s*(?:\([^()]*\d[^()]*\))?\s*$")
 _NO_TITLE = re.compile(r"specstory|aider chat|conversation|chat|export|[\d\W]+Z?$", re.IGNORECASE)
+_UNNAMED = "folded block"  # a tool, or several
 _LEAST_REPEATED = 3  # lines of a request that stand in the answer before it, so that it is the answer's
 _HEAD = 40  # lines before the first label that may name title and date
 
@@ -67,7 +65,8 @@ def said(
     answer = ""
     for message in _messages(lines, labels, left_out, head):
         body = "\n".join(message.body)
-        marked = _without_details(_BLOCK.sub("\0", body.replace("\0", "")))  # where tools were called
+        blocks = _BLOCK.sub(lambda block: "" if (block[1] or "").startswith("think") else "\0", body.replace("\0", ""))
+        marked = _without_details(blocks)  # where tools were called
         text = marked.replace("\0", "")
         at = message.at or head.at
         if message.speaker == "user" and (own := _own_time(text)) is not None:
@@ -75,7 +74,7 @@ def said(
         head.at = at  # also of the messages after it that name none
         if message.speaker == "user" and _repeats(text, answer):
             message = replace(message, speaker="assistant")
-        tools = (*message.tools, *_TOOL.findall(body))
+        tools = (*message.tools, *_TOOL.findall(body)) or (_UNNAMED,) * ("\0" in marked)
         steps, _, report = marked.rpartition("\0") if tools else ("", "", text)
         if message.speaker is not None:
             yield Utterance(message.speaker, steps, message.place, at, tools=tools)
