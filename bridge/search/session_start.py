@@ -1,9 +1,9 @@
 """What a session begins with: the block of notes that matter for this workspace and branch, without a question.
 
-First the recent sessions, a line each, the newest first: what was asked, what came out. Then what holds: decisions,
-those that somebody stored before those that were captured, those of the branch first. Then what is open. What was
-replaced is left out, and so are superseded memories and drafts. A line that does not fit is left out; those of older
-captured sessions are cut.
+First the recent sessions, a line each, the newest first: what was asked, what came out; older ones of which only a
+title tells share a line. Then what holds: decisions, those that somebody stored before those that were captured, those
+of the branch first. Then what is open. What was replaced is left out, and so are superseded memories and drafts. A line
+that does not fit is left out; those of older captured sessions are cut.
 
 A wrong note is worse than none. So of what was captured, a line is understood alone and says something to know, unless
 it is the newest session's; and what a later line is about is not said again, since that line is where it stands now.
@@ -301,11 +301,8 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, end
     asked and came out; of the newest one, also what was asked last: the others were left behind since."""
     content = memory.content
     if content is None or memory.number not in captured:
-        topic, about = (
-            title(memory),
-            gist(memory if content is None else replace(memory, content=replace(content, decisions=()))),
-        )
-        words = ": ".join(filter(None, [topic, about if about != topic else ""]))
+        undecided = memory if content is None else replace(memory, content=replace(content, decisions=()))
+        words = ": ".join(filter(None, dict.fromkeys((title(memory), gist(undecided)))))
         return _Line(memory.number, words, source(memory), "")
     told = _reported(memory, became) if captured[memory.number] == RULES else one_line(content.context)
     holding = _settled(memory, became, captured)
@@ -319,8 +316,9 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, end
         said = last if len(query_terms(last)) >= _LEAST_SAID else ""
     mark = f" [{lost}]" if lost and not holding else ""
     between = OUTCOME if said and said == told and captured[memory.number] == RULES else ": "
-    is_said = turn_words.is_errand(topic) or len(about & _subject(said)) >= _LEAST_SHARED or ": " in topic
-    adds = not (_is_cut(topic) and is_said and (holding or said == told != ""))
+    is_said = turn_words.is_errand(topic) or len(about & _subject(said)) >= _LEAST_SHARED
+    is_said = (is_said or ": " in topic) if holding else (is_said and said == told != "")
+    adds = not (_is_cut(topic) and is_said)
     line = between.join(filter(None, [beside(turn_words.without_courtesy(topic), said) if adds else "", said])) + mark
     left = [] if end is None else [("asked last", each) for each in end.open_questions[-1:]]
     left += [] if end is None else [("left", each) for each in end.next_steps[-1:]]
