@@ -57,7 +57,8 @@ def falls(
         statements = known.statements[number]
         if statements[-1] < len(own):
             answering = statements if asks_past else [max(statements, key=own.__getitem__)]
-            fallen[number] = [fall for passage in answering for fall in known.falls((number, passage))]
+            likely = (known.likely_fall((number, passage)) for passage in answering)
+            fallen[number] = [fall for fall in likely if fall is not None]
     newer = snapshot.cosines(vector, {fall.by[0] for falls in fallen.values() for fall in falls})
     names = set(_NAME.findall(question.query))
     found: dict[int, Fall] = {}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..text.passages import decisions, passages
@@ -24,6 +23,10 @@ DISPUTED = 0.7
 """From this one on, the two may contradict each other."""
 POSSIBLE = 0.5
 """From this one on, they may where a question is answered by both. Only an answer says so."""
+
+_ABOUT_AS_LIKELY = 0.04
+"""A newer statement replaces what was said twice, but hardly two things: a less likely one that is not as likely as
+this counts nowhere."""
 
 State = Literal["replaced", "disputed"]
 Statement = tuple[int, int]  # a memory's number and the index of its passage
@@ -52,8 +55,8 @@ class Standings:
 
     best: dict[Statement, Replacement] = field(default_factory=dict)
     """The most probable replacement of each older statement, from DISPUTED on."""
-    possible: dict[Statement, list[Replacement]] = field(default_factory=dict)
-    """The less probable ones."""
+    possible: dict[Statement, Replacement] = field(default_factory=dict)
+    """The most probable one of each other older statement, where the newer one has no likelier older one."""
     statements: dict[int, list[int]] = field(default_factory=dict)
     """Number of an older memory -> the passages of all its statements."""
 
@@ -62,7 +65,7 @@ class Standings:
         if self._newest <= moment:
             return self
         best = {of: pair for of, pair in self.best.items() if pair.since <= moment}
-        possible = {of: [pair for pair in pairs if pair.since <= moment] for of, pairs in self.possible.items()}
+        possible = {of: pair for of, pair in self.possible.items() if pair.since <= moment}
         return replace(self, best=best, possible=possible)
 
     @property
@@ -76,17 +79,17 @@ class Standings:
 
     @cached_property
     def _pairs(self) -> list[Replacement]:
-        return [*self.best.values(), *chain.from_iterable(self.possible.values())]
+        return [*self.best.values(), *self.possible.values()]
 
     def fall(self, statement: Statement) -> Fall | None:
         """What became of a statement; None if it holds."""
         pair = self.best.get(statement)
         return None if pair is None else self._fall(pair)
 
-    def falls(self, statement: Statement) -> list[Fall]:
+    def likely_fall(self, statement: Statement) -> Fall | None:
         """What became of a statement; else what may have become of it where a newer one answers the question too."""
-        pair = self.best.get(statement)
-        return [self._fall(each) for each in (self.possible.get(statement, ()) if pair is None else (pair,))]
+        pair = self.best.get(statement) or self.possible.get(statement)
+        return None if pair is None else self._fall(pair)
 
     def _fall(self, pair: Replacement) -> Fall:
         state: State = "replaced" if pair.probability >= REPLACED else "disputed"
@@ -116,14 +119,15 @@ class Standings:
 
 def read(pairs: Sequence[Replacement], statements: Sequence[Statement]) -> Standings:
     """The standings from the rows of a snapshot."""
-    best: dict[Statement, Replacement] = {}
-    possible: dict[Statement, list[Replacement]] = {}
-    for pair in sorted(pairs, key=_weight):
-        statement = (pair.older, pair.older_passage)
-        if pair.probability >= DISPUTED:
-            best[statement] = pair
-        elif pair.probability >= POSSIBLE:
-            possible.setdefault(statement, []).append(pair)
+    ordered = sorted(pairs, key=_weight)
+    likeliest = {(pair.older, pair.older_passage): pair for pair in ordered}
+    most = {(pair.newer, pair.newer_passage): pair.probability for pair in ordered}
+    best = {statement: pair for statement, pair in likeliest.items() if pair.probability >= DISPUTED}
+    possible = {
+        statement: pair
+        for statement, pair in likeliest.items()
+        if max(POSSIBLE, most[pair.newer, pair.newer_passage] - _ABOUT_AS_LIKELY) <= pair.probability < DISPUTED
+    }
     of: dict[int, list[int]] = {}
     for number, passage in statements:
         of.setdefault(number, []).append(passage)
