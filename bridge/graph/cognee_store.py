@@ -54,7 +54,7 @@ class CogneeStore:
         self._unsynced = lance.LanceSync(graph_files.databases_of(workspace))
         self._engines = Engines(workspace)
         self._identity: tuple[int, int] | None = None
-        self._is_broken = False
+        self.is_broken = False  # found by a write or a read: the stores must be opened and compared again
         give_embeddings(self._embeddings)
 
     def open(self) -> graph_files.GraphState:
@@ -71,13 +71,9 @@ class CogneeStore:
         """Whether the open graph's file is still at its path: it was neither removed nor replaced."""
         return self._identity is not None and graph_files.graph_identity(self._workspace) == self._identity
 
-    def is_broken(self) -> bool:
-        """Whether a write or a read has found the stores unusable, so that they must be opened and compared again."""
-        return self._is_broken
-
     def close(self) -> bool:
         """As ``Engines.close``; False also if the stores are broken."""
-        return self._engines.close() and not self._is_broken
+        return self._engines.close() and not self.is_broken
 
     # --- writing ---
 
@@ -146,7 +142,7 @@ class CogneeStore:
             return JobError("DISK_FULL")
         failure = graph_files.access_error(self._workspace) or self._engines.try_to_open(reading_all=True)
         if failure is not None:
-            self._is_broken = True
+            self.is_broken = True
             return unavailable(failure)
         return JobError("GRAPH_WRITE_FAILED", f"cognee raised {type(error).__name__} while writing.")
 
@@ -205,24 +201,6 @@ class CogneeStore:
             return run(cognee_audit.compare(wanted))
         except Exception as error:
             raise unavailable(error) from error
-
-    def node(self, memory_id: str) -> dict[str, Any] | None:
-        """The properties of a memory's node in cognee; None without one."""
-
-        async def get() -> dict[str, Any] | None:
-            properties: dict[str, Any] | None = await (await get_graph_engine()).get_node(memory_id)
-            return properties
-
-        return run(get())
-
-    def neighbours(self, memory_id: str) -> list[tuple[str, dict[str, Any]]]:
-        """The edges of a memory's node: (relationship name, properties of the node at the other end)."""
-
-        async def get() -> list[tuple[str, dict[str, Any]]]:
-            edges = await (await get_graph_engine()).get_edges(memory_id)
-            return [(edge[1], edge[2] if edge[0].get("id") == memory_id else edge[0]) for edge in edges]
-
-        return run(get())
 
     def ask(self, question: str, top_k: int) -> cognee_search.Found:
         """As ``cognee_search.search``. Raises as ``do``."""

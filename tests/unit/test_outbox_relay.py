@@ -153,7 +153,7 @@ def test_on_a_mount_where_the_store_would_be_damaged_nothing_is_opened(
     monkeypatch.setattr(mounts, "describe", lambda path: mounts.classify("/mnt/share", "nfs4"))
     with pytest.raises(JobError, match="STORE_MOUNT_UNSAFE"):
         add(stores, "a")
-    assert not stores._workspace.memory_db.exists()
+    assert not stores.workspace.memory_db.exists()
 
 
 def test_without_a_job_a_slice_is_delivered_at_a_time(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
