@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from datetime import datetime
 from functools import cached_property, partial
-from types import TracebackType
 from typing import Any
 
 from jobs import clock
@@ -34,9 +33,7 @@ class Stores(OpenStore):
     def __enter__(self) -> Stores:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -472,7 +472,7 @@ def test_an_opening_whose_process_was_told_to_end_does_not_count(
     for _ in range(5):
         openable.graph._cognee = None
         assert openable.graph.open()
-        outbox.forgive_opening(openable._workspace)
+        outbox.forgive_opening(openable.workspace)
 
 
 def test_where_there_is_no_store_there_is_nothing_to_forgive(tmp_path: Path) -> None:
