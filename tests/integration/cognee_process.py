@@ -120,21 +120,6 @@ async def read_search(text: str, collection: str, limit: int) -> list[tuple[str,
     return [(str(result.id), float(result.score)) for result in results]
 
 
-async def read_node(memory_id: str) -> dict[str, Any] | None:
-    from cognee.infrastructure.databases.graph import get_graph_engine
-
-    properties: dict[str, Any] | None = await (await get_graph_engine()).get_node(memory_id)
-    return properties
-
-
-async def read_neighbours(memory_id: str) -> list[tuple[str, dict[str, Any]]]:
-    """The edges of a memory's node: (relationship name, properties of the node at the other end)."""
-    from cognee.infrastructure.databases.graph import get_graph_engine
-
-    edges = await (await get_graph_engine()).get_edges(memory_id)
-    return [(edge[1], edge[2] if edge[0].get("id") == memory_id else edge[0]) for edge in edges]
-
-
 def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict[str, Any]:
     """Through cognee's own gateway, at the expense of a job: ``times`` in a row, or ``at_once``."""
     import asyncio
@@ -208,7 +193,7 @@ def main() -> None:
                     return stores.graph.lag()
                 case "forget_extractions":
                     return stores.graph.forget_extractions(*arguments)
-                case "counts" | "search" | "node" | "neighbours":
+                case "counts" | "search":
                     stores.graph.open().memory_count()  # opens it
                     return run_in_cognee(globals()[f"read_{what}"](*arguments))
                 case _:
