@@ -19,7 +19,7 @@ from ..text.terms import INDEX_FORMAT as WORDS_FORMAT
 from . import database, migrations, outbox, vector_files
 from .catalogue import WINDOW_STEP
 from .full_text import table_in_force
-from .sizes import size_of
+from .sizes import size_of as size_of  # doctor takes it from here
 from .vector_index import META
 
 

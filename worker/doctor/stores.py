@@ -13,7 +13,7 @@ from bridge.graph import graph_files, installed
 from bridge.search import listing
 from bridge.settings import Settings
 from bridge.store import inspection, migrations
-from bridge.store.sizes import size_of
+from bridge.store.inspection import size_of
 from bridge.transfer import lost_memories
 from jobs import clock
 from jobs.errors import JobError
