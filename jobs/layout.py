@@ -10,6 +10,18 @@ from pathlib import Path
 from .errors import JobError
 
 
+class _Entry(cached_property[Path]):
+    """A file or folder below the ``root``: its path, made when it is first asked for."""
+
+    def __init__(self, name: str) -> None:
+        """``name``: the path relative to the root."""
+        super().__init__(lambda paths: Path(paths.root / name))
+        self._name = name
+
+    def __truediv__(self, name: str) -> _Entry:
+        return _Entry(f"{self._name}/{name}")
+
+
 @dataclass(frozen=True)
 class Workspace:
     """A project folder (the one open in the editor), and the paths of what cognee-memory stores in it."""
@@ -26,78 +38,30 @@ class Workspace:
         """The job folder."""
         return SpoolPaths(self.root / ".cognee_jobs")
 
-    @cached_property
-    def memory(self) -> Path:
-        """The folder of the memory store."""
-        return self.root / ".cognee_memory"
-
-    @cached_property
-    def memory_db(self) -> Path:
-        """The SQLite database that holds the memories: the source of truth."""
-        return self.memory / "memory.db"
-
-    @cached_property
-    def team_copy(self) -> Path:
-        """When the worker last knew that memory.db has all changes of its team."""
-        return self.memory / "team-copy.json"
-
-    @cached_property
-    def team_problem(self) -> Path:
-        """Why the worker did not reach the team at its last try."""
-        return self.memory / "team-problem.json"
-
-    @cached_property
-    def vectors(self) -> Path:
-        """The folder of the vector files."""
-        return self.memory / "vectors"
-
-    @property
-    def store_lock(self) -> Path:
-        """The lock that the memory store's one writing process holds."""
-        return self.memory / "lock"
-
-    @property
-    def cognee_system(self) -> Path:
-        """Cognee's databases: the graph, its vectors and its own SQLite."""
-        return self.root / ".cognee_system"
-
-    @property
-    def cognee_data(self) -> Path:
-        """The copies that cognee keeps of its input."""
-        return self.root / ".cognee_data"
-
-    @property
-    def quarantine(self) -> Path:
-        """Where damaged cognee stores are moved before they are rebuilt."""
-        return self.memory / "set-aside"
-
-    @property
-    def earlier_stores(self) -> Path:
-        """Cognee stores that existed before cognee-memory was installed here; a migration reads them."""
-        return self.memory / "earlier"
-
-    @property
-    def previews(self) -> Path:
-        """The folder of compaction previews, one file per digest."""
-        return self.memory / "previews"
+    memory = _Entry(".cognee_memory")  # the folder of the memory store
+    memory_db = memory / "memory.db"  # the SQLite database that holds the memories: the source of truth
+    team_copy = memory / "team-copy.json"  # when the worker last knew that memory.db has all changes of its team
+    team_problem = memory / "team-problem.json"  # why the worker did not reach the team at its last try
+    vectors = memory / "vectors"  # the folder of the vector files
+    store_lock = memory / "lock"  # the lock that the memory store's one writing process holds
+    cognee_system = _Entry(".cognee_system")  # Cognee's databases: the graph, its vectors and its own SQLite
+    cognee_data = _Entry(".cognee_data")  # the copies that cognee keeps of its input
+    quarantine = memory / "set-aside"  # where damaged cognee stores are moved before they are rebuilt
+    # Cognee stores that existed before cognee-memory was installed here; a migration reads them.
+    earlier_stores = memory / "earlier"
+    previews = memory / "previews"  # the folder of compaction previews, one file per digest
 
     def preview(self, digest: str) -> Path:
         """The compaction preview with that SHA-256 digest."""
         return self.previews / f"{digest}.json"
 
-    @property
-    def receipts(self) -> Path:
-        """The folder of migration receipts, one file per migration."""
-        return self.memory / "receipts"
+    receipts = memory / "receipts"  # the folder of migration receipts, one file per migration
 
     def receipt(self, receipt_id: str) -> Path:
         """The receipt of that migration: what became of each item."""
         return self.receipts / f"{receipt_id}.json"
 
-    @property
-    def imports(self) -> Path:
-        """The folder of files copied from outside the workspace for an import."""
-        return self.memory / "imports"
+    imports = memory / "imports"  # the folder of files copied from outside the workspace for an import
 
     def imported(self, job_id: str) -> Path:
         """The copied file that an import job reads."""
@@ -108,15 +72,8 @@ class Workspace:
         """The folders that belong to cognee-memory alone."""
         return (self.spool.root, self.memory, self.cognee_system, self.cognee_data)
 
-    @property
-    def picture(self) -> Path:
-        """The rendered page that shows the knowledge graph."""
-        return self.memory / "graph.html"
-
-    @cached_property
-    def env_file(self) -> Path:
-        """The workspace's own file of settings."""
-        return self.root / ".env"
+    picture = memory / "graph.html"  # the rendered page that shows the knowledge graph
+    env_file = _Entry(".env")  # the workspace's own file of settings
 
     def owner_marker(self, folder: Path) -> Path:
         """The file in ``folder`` with the owner's mark, by which ``bridge/trust`` recognises folders made here."""
@@ -140,95 +97,26 @@ class SpoolPaths:
 
     root: Path
 
-    @property
-    def inbox(self) -> Path:
-        """Where clients drop job files."""
-        return self.root
-
-    @cached_property
-    def active(self) -> Path:
-        """The worker's copies of jobs that have not ended."""
-        return self.root / "active"
-
-    @property
-    def ended(self) -> Path:
-        """The copies of ended jobs, kept for a replay."""
-        return self.root / "ended"
-
-    @property
-    def rejected(self) -> Path:
-        """Files that could not become jobs, each with its reason."""
-        return self.root / "rejected"
-
-    @property
-    def results(self) -> Path:
-        """The records: one file per job, with its state and result."""
-        return self.root / "results"
-
-    @property
-    def control(self) -> Path:
-        """Requests to the worker: cancel, retry, pause and so on."""
-        return self.root / "control"
-
-    @property
-    def worker(self) -> Path:
-        """The worker's own files."""
-        return self.root / "worker"
-
-    @property
-    def heartbeat(self) -> Path:
-        """The worker's state, rewritten regularly."""
-        return self.worker / "heartbeat.json"
-
-    @property
-    def lock(self) -> Path:
-        """The lock that the running worker holds."""
-        return self.worker / "lock"
-
-    @property
-    def token(self) -> Path:
-        """The token that HTTP clients must send; the worker writes a new one at each start."""
-        return self.worker / "token"
-
-    @property
-    def counters(self) -> Path:
-        """The worker's counters since its start, for monitoring."""
-        return self.worker / "figures.json"
-
-    @property
-    def executing(self) -> Path:
-        """The worker's note of the jobs whose operation runs now, for recovery after its death."""
-        return self.worker / "executing.json"
-
-    @property
-    def open_page(self) -> Path:
-        """The local file that redirects a browser to the worker's page."""
-        return self.worker / "open.html"
-
-    @property
-    def successor_lock(self) -> Path:
-        """The lock of the one worker that waits for the present worker to end."""
-        return self.worker / "successor.lock"
-
-    @property
-    def paused(self) -> Path:
-        """This file exists while the worker is paused, so a pause survives a restart."""
-        return self.worker / "paused"
-
-    @property
-    def earlier_files(self) -> Path:
-        """The list of the files that waited before the folder was this user's; the worker rejects them."""
-        return self.worker / "earlier-files.json"
-
-    @property
-    def queue_db(self) -> Path:
-        """Huey's SQLite database. It is derived from the records and rebuilt at each start."""
-        return self.worker / "queue.db"
-
-    @property
-    def log(self) -> Path:
-        """The worker's log."""
-        return self.worker / "worker.log"
+    inbox = _Entry("")  # where clients drop job files: the folder itself
+    active = _Entry("active")  # the worker's copies of jobs that have not ended
+    ended = _Entry("ended")  # the copies of ended jobs, kept for a replay
+    rejected = _Entry("rejected")  # files that could not become jobs, each with its reason
+    results = _Entry("results")  # the records: one file per job, with its state and result
+    control = _Entry("control")  # requests to the worker: cancel, retry, pause and so on
+    worker = _Entry("worker")  # the worker's own files
+    heartbeat = worker / "heartbeat.json"  # the worker's state, rewritten regularly
+    lock = worker / "lock"  # the lock that the running worker holds
+    token = worker / "token"  # the token that HTTP clients must send; the worker writes a new one at each start
+    counters = worker / "figures.json"  # the worker's counters since its start, for monitoring
+    # The worker's note of the jobs whose operation runs now, for recovery after its death.
+    executing = worker / "executing.json"
+    open_page = worker / "open.html"  # the local file that redirects a browser to the worker's page
+    successor_lock = worker / "successor.lock"  # the lock of the one worker that waits for the present worker to end
+    paused = worker / "paused"  # this file exists while the worker is paused, so a pause survives a restart
+    # The list of the files that waited before the folder was this user's; the worker rejects them.
+    earlier_files = worker / "earlier-files.json"
+    queue_db = worker / "queue.db"  # Huey's SQLite database. It is derived from the records and rebuilt at each start
+    log = worker / "worker.log"  # the worker's log
 
     @property
     def folders(self) -> tuple[Path, ...]:

@@ -12,7 +12,6 @@ import stat
 import sys
 import time
 from pathlib import Path
-from types import TracebackType
 
 from . import files, plain_files
 from .errors import JobError
@@ -128,9 +127,7 @@ class Lock:
     def __enter__(self) -> Lock:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
 

@@ -10,7 +10,6 @@ import errno
 import os
 import signal
 from collections.abc import Callable
-from types import TracebackType
 from typing import Literal
 
 Process = Literal["client", "worker", "child"]
@@ -52,9 +51,7 @@ class _FaultPoint:
         if _fault is not None:
             _fault(f"before:{self._name}")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if _fault is not None and kind is None:
             _fault(f"after:{self._name}")
 

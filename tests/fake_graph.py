@@ -28,6 +28,8 @@ WITHOUT_COGNEE = {"PYTHONPATH": os.pathsep.join(str(Path(__file__).parent / name
 class FakeCognee:
     """``told`` is the status of each memory that it has. It refuses once with ``raised``, where that is set."""
 
+    is_broken = False
+
     def __init__(self) -> None:
         self.told: dict[str, str | None] = {}
         self.raised: JobError | None = None
@@ -62,9 +64,6 @@ class FakeCognee:
 
     def sync(self) -> None:
         """Nothing is unsynced."""
-
-    def is_broken(self) -> bool:
-        return False
 
     def is_in_place(self) -> bool:
         return True

@@ -54,7 +54,7 @@ class CogneeStore:
         self._unsynced = lance.LanceSync(graph_files.databases_of(workspace))
         self._engines = Engines(workspace)
         self._identity: tuple[int, int] | None = None
-        self._is_broken = False
+        self.is_broken = False  # found by a write or a read: the stores must be opened and compared again
         give_embeddings(self._embeddings)
 
     def open(self) -> graph_files.GraphState:
@@ -71,13 +71,9 @@ class CogneeStore:
         """Whether the open graph's file is still at its path: it was neither removed nor replaced."""
         return self._identity is not None and graph_files.graph_identity(self._workspace) == self._identity
 
-    def is_broken(self) -> bool:
-        """Whether a write or a read has found the stores unusable, so that they must be opened and compared again."""
-        return self._is_broken
-
     def close(self) -> bool:
         """As ``Engines.close``; False also if the stores are broken."""
-        return self._engines.close() and not self._is_broken
+        return self._engines.close() and not self.is_broken
 
     # --- writing ---
 
@@ -146,7 +142,7 @@ class CogneeStore:
             return JobError("DISK_FULL")
         failure = graph_files.access_error(self._workspace) or self._engines.try_to_open(reading_all=True)
         if failure is not None:
-            self._is_broken = True
+            self.is_broken = True
             return unavailable(failure)
         return JobError("GRAPH_WRITE_FAILED", f"cognee raised {type(error).__name__} while writing.")
 

@@ -52,7 +52,7 @@ class Graph:
 
         Raises JobError: GRAPH_NOT_INSTALLED, GRAPH_UNAVAILABLE.
         """
-        if self._cognee is not None and self._cognee.is_broken():
+        if self._cognee is not None and self._cognee.is_broken:
             self.close(cleanly=False)
         if self._cognee is None:
             installed.require()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from datetime import datetime
 from functools import cached_property, partial
-from types import TracebackType
 from typing import Any
 
 from jobs import clock
@@ -34,9 +33,7 @@ class Stores(OpenStore):
     def __enter__(self) -> Stores:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -59,25 +56,25 @@ class Stores(OpenStore):
         if not self.are_in_place():
             log.warning("the memory's files were removed or replaced: they are opened again")
             self.close()
-        marks = trust.marks(self._workspace)
+        marks = trust.marks(self.workspace)
         if None in marks or (self._store is None and marks != self._checked_marks):
-            trust.recreate(self._workspace, self._settings.config_folder)
-            self._checked_marks = trust.marks(self._workspace)
+            trust.recreate(self.workspace, self.settings.config_folder)
+            self._checked_marks = trust.marks(self.workspace)
 
     def meter(self, job_id: str) -> Meter:
         """The meter of an attempt for calls to the language model's provider. Raises JobError: LLM_NOT_CONFIGURED,
         LLM_CONFIG."""
-        llm.require_provider(self._settings)
-        return Meter(self.store.llm_usage, self._settings, job_id, clock.now)
+        llm.require_provider(self.settings)
+        return Meter(self.store.llm_usage, self.settings, job_id, clock.now)
 
     def asker(self, job_id: str, tool: str | None = None, model: str | None = None) -> partial[Any]:
         """Asks the language model on the budget of an attempt of the job: as ``tool_model.ask``, if this tool or the
         settings name one, else as ``cognee_llm.ask``. Raises as ``meter``, and GRAPH_NOT_INSTALLED."""
-        tool = tool or self._settings.llm_tool
+        tool = tool or self.settings.llm_tool
         if tool is not None:
             from . import tool_model  # not at the top: few processes need it
 
-            meter = Meter(self.store.llm_usage, self._settings, job_id, clock.now)
+            meter = Meter(self.store.llm_usage, self.settings, job_id, clock.now)
             return partial(tool_model.ask, meter, tool, model)
         meter = self.meter(job_id)
         if not installed.is_installed():

@@ -26,6 +26,7 @@ from . import database, full_text as words, migrations, rows, vector_files as ve
 from .catalogue import WINDOW_STEP
 from .expected_graph import ExpectedGraph
 from .values import Action
+from .vector_index import META
 
 _TOGETHER = 100  # memories between two pauses
 _SAMPLE = 24  # memories whose texts are embedded again for comparison
@@ -238,7 +239,7 @@ class Audit:
         meta = self._meta()
         generation = int(meta.get("vector_generation", 0))
         path = vectors.path_of(self._workspace.vectors, generation, part)
-        return vectors.open_rows(path, int(meta.get(_ROWS[part], 0)), dimensions_of(meta.get("embedder", "")))
+        return vectors.open_rows(path, int(meta.get(META[part][0], 0)), dimensions_of(meta.get("embedder", "")))
 
     def _meta(self) -> dict[str, str]:
         return dict(self._connection.execute("SELECT key, value FROM meta"))
@@ -259,7 +260,7 @@ class Audit:
         """Findings about the vector files: their bytes, compared with the committed checksums."""
         meta = self._meta()
         dimensions = dimensions_of(meta.get("embedder", ""))
-        for part, key in _ROWS.items():
+        for part, (key, checksum_key) in META.items():
             if key not in meta:
                 continue
             path = vectors.path_of(self._workspace.vectors, int(meta["vector_generation"]), part)
@@ -267,7 +268,7 @@ class Audit:
             checksum = vectors.checksum(path, size)
             if checksum is None:
                 yield finding("VECTORS_LACKING", "vectors", f"It is about {path.name}.")
-            elif checksum != int(meta[_CHECKSUMS[part]]):
+            elif checksum != int(meta[checksum_key]):
                 yield finding("VECTORS_DAMAGED", "vectors", f"It is about {path.name}.")
 
     def embeddings(self, embedder: Embedder) -> Iterator[Finding]:
@@ -330,10 +331,6 @@ class Audit:
         (count,) = self._connection.execute(query).fetchone()
         if count:
             yield finding("OUTBOX_INVALID", "outbox", f"In all: {count}.", count=count)
-
-
-_ROWS: dict[vectors.Part, str] = {"passages": "vector_rows", "wholes": "whole_rows"}
-_CHECKSUMS: dict[vectors.Part, str] = {"passages": "vector_crc32", "wholes": "whole_crc32"}
 
 
 def dimensions_of(model: str) -> int:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from jobs.errors import JobError
@@ -20,8 +19,8 @@ from ..text.terms import INDEX_FORMAT as WORDS_FORMAT
 from . import database, migrations, outbox, vector_files
 from .catalogue import WINDOW_STEP
 from .full_text import table_in_force
-
-_PARTS: dict[vector_files.Part, str] = {"passages": "vector_rows", "wholes": "whole_rows"}
+from .sizes import size_of as size_of  # doctor takes it from here
+from .vector_index import META
 
 
 @dataclass(slots=True)
@@ -128,18 +127,10 @@ def _look(connection: sqlite3.Connection, workspace: Workspace, found: StoreStat
 def _lacking(workspace: Workspace, meta: dict[str, str]) -> Iterator[str]:
     """The names of vector files that are missing or too short."""
     dimensions = int((meta["embedder"].rpartition("/")[2]) or 0)
-    for part, key in _PARTS.items():
+    for part, (key, _) in META.items():
         path = vector_files.path_of(workspace.vectors, int(meta.get("vector_generation", 0)), part)
         if size_of(path) < int(meta.get(key, 0)) * dimensions * vector_files.ITEM_BYTES or not path.exists():
             yield path.name
-
-
-def size_of(path: Path) -> int:
-    """The size of a file in bytes; 0 if it does not exist."""
-    try:
-        return path.lstat().st_size
-    except OSError:
-        return 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,8 @@ class OpenStore:
 
         ``load_embedder`` and ``team`` are what the stores of several workspaces share; the caller closes the team.
         """
-        self._workspace = workspace
-        self._settings = settings
+        self.workspace = workspace
+        self.settings = settings
         self._on_loading = loading
         self._embedder: Embedder | None = None
         self._is_embedder_earlier = False
@@ -68,16 +68,6 @@ class OpenStore:
         team, self._team = self._team, None
         if team is not None and self._shared_team is None:
             team[1].close()
-
-    @property
-    def workspace(self) -> Workspace:
-        """The workspace of the stores."""
-        return self._workspace
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        return self._settings
 
     @property
     def is_in_team(self) -> bool:
@@ -104,12 +94,12 @@ class OpenStore:
     def team(self) -> tuple[Membership, Team] | None:
         """The workspace's team; None if it has none. Raises JobError: SETTING_INVALID."""
         if self._team is None:
-            found = membership.membership_of(self._workspace, self._settings.config_folder)
+            found = membership.membership_of(self.workspace, self.settings.config_folder)
             if found is not None:
                 from ..team import opening as team_opening  # only a team needs a client of its own
 
                 reach = team_opening.whole_team_of if found.is_pool else team_opening.team_of
-                self._team = (found, self._shared_team or reach(self._settings))
+                self._team = (found, self._shared_team or reach(self.settings))
         return self._team
 
     @contextmanager
@@ -128,11 +118,11 @@ class OpenStore:
         if self._embedder is None:
             recorded = None
             with contextlib.suppress(JobError):  # opening the store reports it
-                recorded = opening.embedder_of(self._workspace)
+                recorded = opening.embedder_of(self.workspace)
             with self.loading():
-                former = earlier(recorded, self._settings.embedding, self._bulk)
+                former = earlier(recorded, self.settings.embedding, self._bulk)
                 self._is_embedder_earlier = former is not None
-                self._embedder = former or self._bulk(self._settings.embedding)
+                self._embedder = former or self._bulk(self.settings.embedding)
         return self._embedder
 
     def rebuild_vectors(self, progress: Progress = ignore_progress) -> int:
@@ -145,7 +135,7 @@ class OpenStore:
         target = self.embedder
         if self._is_embedder_earlier:
             with self.loading():
-                target = self._bulk(self._settings.embedding)
+                target = self._bulk(self.settings.embedding)
         count = store.rebuild_vectors(progress, target)
         if target is not self._embedder:
             self._embedder, self._is_embedder_earlier = target, False
@@ -179,10 +169,10 @@ class OpenStore:
             deadline = time.monotonic() + _LOCK_PATIENCE_SECONDS
             while True:
                 try:
-                    opening.require_safe(self._workspace, self._settings.allow_unsafe_mount)
+                    opening.require_safe(self.workspace, self.settings.allow_unsafe_mount)
                     embedder = self.embedder
                     with self.loading():  # opening rebuilds a damaged index
-                        self._store = opening.open_store(self._workspace, embedder, new_model=new_model, team=self.team)
+                        self._store = opening.open_store(self.workspace, embedder, new_model=new_model, team=self.team)
                     self._store.use_lease(self._lease)
                     break
                 except JobError as error:
@@ -194,14 +184,14 @@ class OpenStore:
         return self._store
 
     def _changes_by_itself(self) -> bool:
-        return changes_by_itself(opening.embedder_of(self._workspace), self._settings.embedding)
+        return changes_by_itself(opening.embedder_of(self.workspace), self.settings.embedding)
 
     def _forget_other_embedder(self) -> None:
         """Drop the loaded embedder if the store has another one by now, such as after files were replaced."""
         if self._embedder is None:
             return
-        recorded = opening.embedder_of(self._workspace)
-        is_known = config_of(recorded, self._settings.embedding) is not None
+        recorded = opening.embedder_of(self.workspace)
+        is_known = config_of(recorded, self.settings.embedding) is not None
         if recorded != self._embedder.identity and (self._is_embedder_earlier or is_known):
             self._embedder = None
 
@@ -210,4 +200,4 @@ class OpenStore:
 
         Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
         """
-        return opening.open_memories(self._workspace)
+        return opening.open_memories(self.workspace)

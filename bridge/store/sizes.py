@@ -21,8 +21,8 @@ BY_STATUS = (
 
 def sizes(workspace: Workspace, now: datetime) -> Sizes:
     """The counts and sizes. Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY."""
-    vectors = sum(map(_size, workspace.vectors.glob("*")))
-    database = sum(_size(workspace.memory_db.with_name(workspace.memory_db.name + end)) for end in ("", "-wal"))
+    vectors = sum(map(size_of, workspace.vectors.glob("*")))
+    database = sum(size_of(workspace.memory_db.with_name(workspace.memory_db.name + end)) for end in ("", "-wal"))
     with read_connection(workspace) as connection:
         if connection is None:
             return Sizes({}, 0, 0, 0, database, vectors, Spent())
@@ -34,9 +34,9 @@ def sizes(workspace: Workspace, now: datetime) -> Sizes:
         return Sizes(memories, topics, passages, waiting, database, vectors, today(connection, now))
 
 
-def _size(path: Path) -> int:
-    """The size of a file in bytes; 0 if it cannot be read."""
+def size_of(path: Path) -> int:
+    """The size of a file in bytes; 0 if it does not exist, or cannot be looked at."""
     try:
-        return path.stat().st_size
+        return path.lstat().st_size
     except OSError:
         return 0

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import accumulate
 
 import numpy as np
 
@@ -205,8 +204,7 @@ class Store(Memories):
         if not self._vectors.is_there:  # the files were removed: appended rows would hide the gap
             self._mend_vectors()
         before = self._vectors.extents
-        starts = [start for start, size in zip([0, *accumulate(sizes)], sizes, strict=False) if size]
-        after = self._vectors.append(vectors, starts)
+        after = self._vectors.append(vectors, sizes)
         with self._transaction(change):
             change.added = self._writer.add(change.additions, sizes, before, change.at)
             self._vectors.commit(after)

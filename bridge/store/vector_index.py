@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,8 @@ class Extent:
 Extents = Mapping[vector_files.Part, Extent]
 
 _EMPTY: Extents = {"passages": Extent(0, 0), "wholes": Extent(0, 0)}
-_META: dict[vector_files.Part, tuple[str, str]] = {
+# The keys in meta of each file's extent.
+META: dict[vector_files.Part, tuple[str, str]] = {
     "passages": ("vector_rows", "vector_crc32"),
     "wholes": ("whole_rows", "whole_crc32"),
 }
@@ -73,14 +75,14 @@ class VectorIndex:
     @property
     def paths(self) -> list[Path]:
         """The files of the generation in force."""
-        return [self._path(part) for part in _META]
+        return [self._path(part) for part in META]
 
     @property
     def extents(self) -> Extents:
         """The committed extents."""
         return {
             part: Extent(*(int(database.meta(self._connection, key) or 0) for key in keys))
-            for part, keys in _META.items()
+            for part, keys in META.items()
         }
 
     def _note(self, generation: int, extents: Extents, dimensions: int) -> None:
@@ -88,12 +90,13 @@ class VectorIndex:
         database.set_meta(self._connection, "dimensions", str(dimensions))
         self.commit(extents)
 
-    def append(self, passages: Vectors, starts: Sequence[int]) -> Extents:
+    def append(self, passages: Vectors, sizes: Sequence[int]) -> Extents:
         """Write rows after the committed ones and sync them. They count once ``commit`` has recorded the returned
         extents.
 
-        ``starts`` are the indexes in ``passages`` at which a memory begins; that first passage is its whole text.
+        ``sizes``: how many passages each memory has. The first one is its whole text.
         """
+        starts = [start for start, size in zip([0, *accumulate(sizes)], sizes, strict=False) if size]
         with steps.fault_point("vectors.append"):
             return self._append(self.generation, self.extents, passages, starts)
 
@@ -107,7 +110,7 @@ class VectorIndex:
 
     def commit(self, extents: Extents) -> None:
         """Record the extents, inside the transaction that refers to their rows."""
-        for part, (rows, checksum) in _META.items():
+        for part, (rows, checksum) in META.items():
             database.set_meta(self._connection, rows, str(extents[part].rows))
             database.set_meta(self._connection, checksum, str(extents[part].checksum))
 
@@ -165,7 +168,7 @@ class VectorIndex:
         return extents["passages"].rows
 
     def _remove(self, generation: int) -> None:
-        for part in _META:
+        for part in META:
             self._path(part, generation).unlink(missing_ok=True)
 
     def _fill(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -32,7 +31,7 @@ class GatewayTeam(Team):
         an address that is not https, except on this machine, and for a file that has no certificates."""
         parts = urlsplit(address)
         is_https = parts.scheme == "https" and parts.hostname
-        if not is_https and not (parts.scheme == "http" and _is_this_machine(parts.hostname or "")):
+        if not is_https and not (parts.scheme == "http" and wire.is_this_machine(parts.hostname or "")):
             raise JobError("SETTING_INVALID", "The setting team is no address https://….")
         self._address, self._ca_file = address, ca_file
         self._client = httpx.Client(
@@ -176,10 +175,3 @@ def _value(answer: httpx.Response) -> Any:
 
 def _other_program() -> JobError:
     return JobError("TEAM_UNREACHABLE", "Another program answered in the place of the team's gateway.")
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -153,7 +153,7 @@ def test_on_a_mount_where_the_store_would_be_damaged_nothing_is_opened(
     monkeypatch.setattr(mounts, "describe", lambda path: mounts.classify("/mnt/share", "nfs4"))
     with pytest.raises(JobError, match="STORE_MOUNT_UNSAFE"):
         add(stores, "a")
-    assert not stores._workspace.memory_db.exists()
+    assert not stores.workspace.memory_db.exists()
 
 
 def test_without_a_job_a_slice_is_delivered_at_a_time(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -472,7 +472,7 @@ def test_an_opening_whose_process_was_told_to_end_does_not_count(
     for _ in range(5):
         openable.graph._cognee = None
         assert openable.graph.open()
-        outbox.forgive_opening(openable._workspace)
+        outbox.forgive_opening(openable.workspace)
 
 
 def test_where_there_is_no_store_there_is_nothing_to_forgive(tmp_path: Path) -> None:

@@ -10,10 +10,12 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from bridge.memory_shapes import MemoryCounts
+from jobs.diagnostics import Level
 from jobs.schema import (
     Cause,
     Count,
     ErrorCode,
+    FoundTrouble,
     Heartbeat,
     InFlight,
     JobError,
@@ -317,3 +319,15 @@ class Overview(StatusFields):
 
     advice: list[str]
     """What to do next, most urgent first."""
+
+
+class DoctorReport(TypedDict):
+    """The findings of ``doctor``."""
+
+    ok: bool
+    """Whether no finding is an error."""
+    counts: dict[Level, Count]
+    """The number of findings of each level."""
+    findings: list[FoundTrouble]
+    """The worst first."""
+    took_ms: Count

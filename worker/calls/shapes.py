@@ -13,14 +13,12 @@ from typing_extensions import TypedDict
 
 from bridge.interface.answer_shapes import FittingNotes as FittingNotes, Success
 from bridge.memory_shapes import MemoryCounts, MemoryLine, MemoryText, OpenItem, PastCompaction, ReviewedPair, Topic
-from jobs.diagnostics import Level
 from jobs.kinds import Kind
 from jobs.schema import (
     Bucket,
     Cause,
     Count,
     Digest,
-    FoundTrouble,
     JobError,
     JobId,
     Moment,
@@ -28,21 +26,15 @@ from jobs.schema import (
     Scheduled,
 )
 
-from ..admin.shapes import AskedJob, AskedWorker, JobDetails, ListedJob, Skipped, TeamStatus, WorkerStatus
+from ..admin.shapes import AskedJob, AskedWorker, DoctorReport, JobDetails, ListedJob, Skipped, TeamStatus, WorkerStatus
 
 
 class Health(Success):
     status: Literal["alive", "ready"]
 
 
-class Findings(Success):
-    ok: bool
-    """Whether no finding is an error."""
-    counts: dict[Level, Count]
-    """The number of findings of each level."""
-    findings: list[FoundTrouble]
-    """The worst first."""
-    took_ms: Count
+class Findings(Success, DoctorReport):
+    pass
 
 
 class Session(Success):

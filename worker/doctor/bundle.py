@@ -39,7 +39,7 @@ from .entries import walk
 from .examination import Report, surroundings
 
 if TYPE_CHECKING:
-    from .examination import DoctorReport
+    from ..admin.shapes import DoctorReport
 
 _LOG_BYTES = 512 * 1024
 _MOST_RECORDS = 20_000

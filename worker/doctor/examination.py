@@ -9,11 +9,12 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from bridge import trust
 from bridge.privacy.masking import masked, trace
@@ -38,25 +39,15 @@ from . import (
 )
 
 if TYPE_CHECKING:
-    from jobs.schema import FoundTrouble, JobRow
+    from jobs.schema import JobRow
+
+    from ..admin.shapes import DoctorReport
 
 log = logging.getLogger(__name__)
-
-T = TypeVar("T")
-Check = Callable[[T], Iterator[Finding]]
 
 _READING_SECONDS = 0.7  # the limit for reading memory.db; the other checks take about as long
 # The groups that are checked even when the workspace is missing or belongs to another user.
 _ANYWHERE = ("machine", "installation", "settings", "workspace")
-
-
-class DoctorReport(TypedDict):
-    """A report as JSON."""
-
-    ok: bool
-    counts: dict[Level, int]
-    findings: list[FoundTrouble]
-    took_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,30 +105,20 @@ def _examine(
 ) -> Iterator[Finding]:
     """The findings of all groups. ``probe_http`` is None when the workspace must not be read: it is missing or
     belongs to another user."""
-    yield from _checked("installation", doctor_installation.CHECKS, doctor_installation.gather, workspace, settings)
-    yield from _checked(
-        "settings", doctor_settings.CHECKS, doctor_settings.gather, workspace, settings, trust_state.trusted
-    )
-    yield from _checked("settings", doctor_capture.CHECKS, doctor_capture.gather, workspace, settings, now)
-    yield from _checked("settings", doctor_team.CHECKS, doctor_team.gather, workspace, settings, now)
-    yield from _checked("workspace", doctor_workspace.CHECKS, doctor_workspace.gather, workspace, trust_state, now)
+    yield from _checked("installation", doctor_installation, workspace, settings)
+    yield from _checked("settings", doctor_settings, workspace, settings, trust_state.trusted)
+    yield from _checked("settings", doctor_capture, workspace, settings, now)
+    yield from _checked("settings", doctor_team, workspace, settings, now)
+    yield from _checked("workspace", doctor_workspace, workspace, trust_state, now)
     heartbeat = None if probe_http is None else doctor_worker.read_heartbeat(workspace)[0]
     known = [] if probe_http is None else _records(workspace)
-    yield from _checked(
-        "machine", doctor_machine.CHECKS, doctor_machine.gather, workspace, settings, now, heartbeat,
-        doctor_queue.latest(known),
-    )  # fmt: skip
+    latest = doctor_queue.latest(known)
+    yield from _checked("machine", doctor_machine, workspace, settings, now, heartbeat, latest)
     if probe_http is None:
         return
-    yield from _checked(
-        "worker",
-        doctor_worker.CHECKS,
-        lambda: doctor_worker.gather(workspace, settings, now, probe_http=probe_http),
-    )
-    yield from _checked("queue", doctor_queue.CHECKS, doctor_queue.gather, workspace, settings, now, heartbeat, known)
-    yield from _checked(
-        "memory", doctor_stores.CHECKS, doctor_stores.gather, workspace, settings, now, _READING_SECONDS
-    )
+    yield from _checked("worker", doctor_worker, workspace, settings, now, probe_http)
+    yield from _checked("queue", doctor_queue, workspace, settings, now, heartbeat, known)
+    yield from _checked("memory", doctor_stores, workspace, settings, now, _READING_SECONDS)
 
 
 def surroundings(workspace: Workspace) -> tuple[Settings, TrustState, list[Finding]]:
@@ -177,14 +158,15 @@ def _records(workspace: Workspace) -> list[JobRow]:
         return []  # an unreadable folder has its own finding
 
 
-def _checked(group: Group, checks: Sequence[Check[T]], gather: Callable[..., T], *arguments: Any) -> Iterator[Finding]:
-    """The findings of a group's checks. A check that fails becomes a finding and does not stop the others."""
+def _checked(group: Group, module: ModuleType, *arguments: Any) -> Iterator[Finding]:
+    """The findings of a module's ``CHECKS``, of the facts that its ``gather`` finds. A check that fails becomes a
+    finding and does not stop the others."""
     try:
-        facts = gather(*arguments)
+        facts = module.gather(*arguments)
     except Exception as error:
         yield _not_made(group, error)
         return
-    for check in checks:
+    for check in module.CHECKS:
         try:
             yield from check(facts)
         except Exception as error:

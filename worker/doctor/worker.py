@@ -74,7 +74,7 @@ def read_heartbeat(workspace: Workspace) -> tuple[Heartbeat | None, bool]:
     return None, os.path.lexists(workspace.spool.heartbeat)
 
 
-def gather(workspace: Workspace, settings: Settings, now: datetime, *, probe_http: bool) -> Worker:
+def gather(workspace: Workspace, settings: Settings, now: datetime, probe_http: bool) -> Worker:
     """Read the state of the worker. With ``probe_http``, its address is requested too. Raises OSError, psutil.Error."""
     paths = workspace.spool
     state = Worker(now, boot_id=boot.boot_id(), embedder=settings.embedding.identity)

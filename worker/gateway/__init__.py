@@ -5,14 +5,13 @@ but for copies of large workspaces, if it was given a folder for them.
 
 ``serving``: the process: certificates, address, end.
 ``connections``: how many there may be, and for how long one may say nothing; how often the log says the same.
-``app``: the routes, and what each request goes through.
+``app``: the routes, what each request goes through, and the line of the audit about it.
 ``access``: the person behind a token, and what they may see.
 ``reading``: answers about large workspaces, from copies on its host.
 ``limits``: how much a person may ask in a minute.
 ``transfers``: rows on their way to and from a client, by way of temporary files.
 ``hub``: changes for all who wait.
 ``polls``: the machines that wait, looked up together.
-``audit``: a line for each request that changed something.
 ``gateway_metrics``: counters for Prometheus.
 ``openapi``: the published description of the routes.
 """

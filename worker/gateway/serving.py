@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 import os
 import socket
@@ -19,6 +18,7 @@ import uvicorn
 
 from bridge.settings import Settings
 from bridge.team import opening
+from bridge.team.wire import is_this_machine
 from jobs.errors import JobError
 
 from ..connections import BoundedProtocol
@@ -126,13 +126,7 @@ class _Server(uvicorn.Server):
 
 
 def _require_private_way(serving: Serving) -> None:
-    if serving.certificate is not None or serving.behind_proxy:
-        return
-    try:
-        is_local = serving.host == "localhost" or ipaddress.ip_address(serving.host).is_loopback
-    except ValueError:
-        is_local = False
-    if not is_local:
+    if serving.certificate is None and not serving.behind_proxy and not is_this_machine(serving.host):
         raise JobError(
             "ARGUMENT_INVALID",
             "Without a certificate, tokens and memories would cross the network readable.",

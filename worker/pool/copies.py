@@ -49,7 +49,7 @@ class Copies:
     ) -> None:
         """``most``: how many copies are kept. ``machine`` and ``is_pool`` are for their names. Raises OSError."""
         self._machine, self._is_pool = machine, is_pool
-        self._folder = folder
+        self.folder = folder  # it has one for each workspace, named by its id
         self._config_folder = config_folder
         self._most = most
         self._free = threading.Condition()
@@ -58,11 +58,6 @@ class Copies:
         files.make_folder(folder)
         for workspace_id in self._found():
             self._look(workspace_id)
-
-    @property
-    def folder(self) -> Path:
-        """The folder that has one folder for each workspace, named by its id."""
-        return self._folder
 
     def positions(self) -> dict[str, CopyPosition]:
         """Where each copy is, by workspace. One that was used last comes last."""
@@ -81,7 +76,7 @@ class Copies:
         Raises OSError, and JobError: CONFIG_UNWRITABLE.
         """
         with self._alone(workspace_id):
-            workspace = Workspace(self._folder / workspace_id)
+            workspace = Workspace(self.folder / workspace_id)
             files.make_folder(workspace.root)
             found = membership.membership_of(workspace, self._config_folder)
             if found is None:
@@ -109,7 +104,7 @@ class Copies:
                 return False
             self._in_use.add(workspace_id)
         try:
-            workspace = Workspace(self._folder / workspace_id)
+            workspace = Workspace(self.folder / workspace_id)
             found = membership.membership_of(workspace, self._config_folder)
             if found is not None:
                 tell(found)
@@ -122,7 +117,7 @@ class Copies:
         finally:
             with self._free:
                 self._in_use.discard(workspace_id)
-                if not (self._folder / workspace_id).exists():
+                if not (self.folder / workspace_id).exists():
                     self._positions.pop(workspace_id, None)
                 self._free.notify_all()
         return True
@@ -141,12 +136,12 @@ class Copies:
 
     def _found(self) -> list[str]:
         """The ids of the workspaces that have a copy, the one that was used longest ago first."""
-        found = [path for path in self._folder.iterdir() if path.is_dir() and _is_id(path.name)]
+        found = [path for path in self.folder.iterdir() if path.is_dir() and _is_id(path.name)]
         return [path.name for path in sorted(found, key=_used_at)]
 
     def _look(self, workspace_id: str) -> None:
         try:
-            state = copy_state(Workspace(self._folder / workspace_id))
+            state = copy_state(Workspace(self.folder / workspace_id))
             seen = CopyPosition(state.position, not state.forgettings)
         except JobError as error:
             log.warning("the copy of %s cannot be read: %s", workspace_id, error.code)

@@ -20,14 +20,13 @@ and does not know how they are carried out. In reading order:
 ``job_table``: the filters of jobs, their table, the counts of their states, the causes of failures.
 ``job_views``: the views of a job's result, and of its life.
 ``watch``: the live view of the queue, and following the log.
-``progress``: the progress of a job while a command waits.
+``progress``: how far a job is, or the fetching of a model, while a command waits.
 ``doctor_command``: ``doctor``.
 ``model_command``: ``model`` with its subcommands.
 ``team_command``: ``team``, ``serve`` and ``pool``.
 ``open_page``: ``open``.
 ``purge``: ``purge``, which removes a workspace's memory.
 ``demo``: the demo.
-``setup_view``: the progress bar of ``setup``.
 ``setup_extras``: an extra, such as the knowledge graph, added to this installation.
 ``completion``: shell completion.
 ``worktree_note``: the note that a git worktree does not share the memory of its main checkout.

@@ -107,37 +107,28 @@ def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
     """The findings of the job ``check``, which reads the stores completely."""
     settings, trust_state, problems = surroundings(workspace)
     if problems or trust_state.foreign is not None or not workspace.exists:
-        message = "The workspace or the settings prevent reading."
-        return [finding("CHECK_FAILED", "stores", message, remedy="Fix the other findings, then run doctor again.")]
+        return _unread(
+            "The workspace or the settings prevent reading.", "Fix the other findings, then run doctor again."
+        )
     if not workspace.memory_db.exists():
         return []
     if not start and not launch.is_alive(workspace):
-        message = "No worker runs, and --no-start forbids to start one."
-        return [
-            finding(
-                "CHECK_FAILED",
-                "stores",
-                message,
-                remedy="Start one: cognee-memory worker start. Then run doctor again.",
-            )
-        ]
+        remedy = "Start one: cognee-memory worker start. Then run doctor again."
+        return _unread("No worker runs, and --no-start forbids to start one.", remedy)
+    job_id = new_job_id()
     try:
-        job_id = new_job_id()
         with Progress(workspace, job_id) as shown:
             ended: Mapping[str, Any] = submission.submit(
-                workspace,
-                settings,
-                "check",
-                {},
-                start=start,
-                wait=True,
-                on_record=shown,
-                job_id=job_id,
+                workspace, settings, "check", {}, start=start, wait=True, on_record=shown, job_id=job_id,
                 submitted_by="cli",
-            )
+            )  # fmt: skip
     except JobError as error:
-        return [finding("CHECK_FAILED", "stores", f"{error.code}: {error.message}", remedy=error.remediation)]
+        return _unread(f"{error.code}: {error.message}", error.remediation)
     return [Finding.from_dict(each) for each in ended["result"]["findings"]]
+
+
+def _unread(why: str, remedy: str) -> list[Finding]:
+    return [finding("CHECK_FAILED", "stores", why, remedy=remedy)]
 
 
 def _one(finding: dict[str, Any]) -> None:

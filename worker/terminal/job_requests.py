@@ -21,7 +21,7 @@ from ..admin import requests, selection
 from ..admin.requests import worker_of
 from ..wording import counted
 from . import output as terminal
-from .command_line import added, option, verb
+from .command_line import Show, added, option, verb
 from .job_table import by_state, filters_of, which_jobs
 from .output import Envelope, say, state
 from .process_commands import workspace_and_settings
@@ -43,32 +43,30 @@ def _many_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="with filters: do not ask for confirmation")
 
 
-def cancelled(answer: Envelope) -> None:
-    """Print the outcome of ``jobs cancel``."""
-    _each(answer, "is cancelled")
-    _skipped(answer, "cancelled")
+def _outcome(then: str, done: str) -> Show:
+    """Prints the state of each job, or for many jobs the number in each state, and those that were left as they are.
 
+    ``then``: what becomes of a job once a worker handles the request. ``done``: what was done with it.
+    """
 
-def _each(answer: Envelope, then: str) -> None:
-    """Print the state of each job, or for many jobs the number in each state."""
-    jobs = [answer] if "job_id" in answer else list(answer["jobs"])
-    late = [job for job in jobs if not job["obeyed"]]
-    if len(jobs) <= _MOST_NAMED:
-        for job in jobs:
-            say(state(job["state"]), f" {job['job_id']}")
-    else:
-        say(*by_state(Counter(job["state"] for job in jobs)))
-    if late:
-        say(f"The worker has not handled {counted(len(late), 'request')} yet: each {then} as soon as one does.")
+    def show(answer: Envelope) -> None:
+        jobs = [answer] if "job_id" in answer else list(answer["jobs"])
+        late = [job for job in jobs if not job["obeyed"]]
+        if len(jobs) <= _MOST_NAMED:
+            for job in jobs:
+                say(state(job["state"]), f" {job['job_id']}")
+        else:
+            say(*by_state(Counter(job["state"] for job in jobs)))
+        if late:
+            say(f"The worker has not handled {counted(len(late), 'request')} yet: each {then} as soon as one does.")
+        if "jobs" not in answer:
+            return
+        for refused in answer["skipped"]:
+            say(("left ", "bold red"), f"{refused['job_id']}: {refused['error_code']}: {refused['error']}")
+        left = f", {len(answer['skipped']):,} left" if answer["skipped"] else ""
+        say(f"{counted(len(jobs), 'job')} {done}{left}." if jobs or left else "No job matches.")
 
-
-def _skipped(answer: Envelope, done: str) -> None:
-    if "jobs" not in answer:
-        return
-    for refused in answer["skipped"]:
-        say(("left ", "bold red"), f"{refused['job_id']}: {refused['error_code']}: {refused['error']}")
-    left = f", {len(answer['skipped']):,} left" if answer["skipped"] else ""
-    say(f"{counted(len(answer['jobs']), 'job')} {done}{left}." if answer["jobs"] or left else "No job matches.")
+    return show
 
 
 @verb(
@@ -77,7 +75,7 @@ def _skipped(answer: Envelope, done: str) -> None:
     ["cancel JOB_ID", "cancel JOB_ID JOB_ID", "cancel --kind cognify --yes"],
     more="With filters instead of ids: all matching jobs that wait or run.",
     needs="asks",
-    show=cancelled,
+    show=_outcome("is cancelled", "cancelled"),
 )
 @added(_many_jobs)
 def cancel(args: argparse.Namespace) -> Envelope:
@@ -89,12 +87,6 @@ def cancel(args: argparse.Namespace) -> Envelope:
     return _outcome_envelope(args, outcome)
 
 
-def retried(answer: Envelope) -> None:
-    """Print the outcome of ``jobs retry``."""
-    _each(answer, "runs again")
-    _skipped(answer, "run again")
-
-
 @verb(
     "jobs retry",
     "run ended jobs again; the file of a rejected job is dropped again",
@@ -102,7 +94,7 @@ def retried(answer: Envelope) -> None:
     more="With filters instead of ids: all matching jobs that failed, expired or were rejected;"
     " cancelled jobs only with --state cancelled.",
     needs="starts",
-    show=retried,
+    show=_outcome("runs again", "run again"),
 )
 @added(_many_jobs)
 @added(add_no_start)
@@ -114,19 +106,13 @@ def retry(args: argparse.Namespace) -> Envelope:
     return _outcome_envelope(args, outcome, worker_started=outcome.worker_started)
 
 
-def dismissed(answer: Envelope) -> None:
-    """Print the outcome of ``jobs dismiss``."""
-    _each(answer, "is removed")
-    _skipped(answer, "removed from the list")
-
-
 @verb(
     "jobs dismiss",
     "remove the records of ended jobs early; the changes that the jobs made stay",
     ["dismiss JOB_ID", "dismiss --error TOPIC_NOT_FOUND", "dismiss --state cancelled --yes"],
     more="With filters instead of ids: all matching jobs that failed, expired or were rejected.",
     needs="asks",
-    show=dismissed,
+    show=_outcome("is removed", "removed from the list"),
 )
 @added(_many_jobs)
 def dismiss(args: argparse.Namespace) -> Envelope:

@@ -24,7 +24,7 @@ from .command_line import group, option, verb, waits
 from .job_commands import submit_job
 from .output import Envelope, facts, say, table
 from .process_commands import stop_worker, workspace_and_settings
-from .progress import Progress
+from .progress import Progress, with_bar
 
 if TYPE_CHECKING:
     from ..admin.shapes import AddedModel
@@ -171,8 +171,6 @@ def add(args: argparse.Namespace) -> Envelope:
     """
     from bridge.embedding import calibration, model_addition
 
-    from .setup_view import with_bar
-
     workspace, settings = workspace_and_settings(args, anywhere=True)
     memories = models.calibration_pairs(workspace)
     sentences = calibration.sentences() if len(memories) < models.ENOUGH else []
@@ -276,7 +274,5 @@ def fetch(model: LocalModel, settings: Settings, source: Path | None) -> Path:
     Raises JobError: MODEL_MISSING, MODEL_CORRUPT, DISK_FULL, EMBEDDING_CONFIG where there is none for this machine.
     """
     from bridge.embedding.installer import install
-
-    from .setup_view import with_bar
 
     return with_bar(lambda report: install(model, settings.cache_folder, source=source, report=report))

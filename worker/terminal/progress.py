@@ -1,14 +1,13 @@
-"""Shows the progress of a job on stderr while a command waits, from the worker's heartbeat. Without a terminal there
-is no progress line."""
+"""Shows on stderr how far something is while a command waits: a job, from the worker's heartbeat, or the fetching of a
+model. Without a terminal there is no progress line."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bridge.interface.submission import WaitNotices
 from jobs import heartbeat
@@ -21,6 +20,9 @@ from .output import clean, console
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar, TaskID
 
+    from bridge.embedding import installer
+
+_T = TypeVar("_T")
 
 _QUIET_SECONDS = 0.3  # a shorter wait shows no bar
 _LOOK_SECONDS = 0.2
@@ -50,9 +52,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 
@@ -94,6 +94,27 @@ def bar() -> Bar:
         TimeElapsedColumn(),
     )
     return Bar(*columns, console=console(stderr=True), transient=True)
+
+
+def with_bar(install: Callable[[installer.Report], _T]) -> _T:
+    """What ``install`` returns, which fetches an embedding model; a bar shows what it reports."""
+    from rich import progress as bars
+
+    columns = (
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.DownloadColumn(),
+        bars.TransferSpeedColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    screen = console(stderr=True)
+    with bars.Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as shown:
+        task = shown.add_task("looking", total=None)
+
+        def report(progress: installer.Progress) -> None:
+            shown.update(task, description=progress.step, completed=progress.done, total=progress.total or None)
+
+        return install(report)
 
 
 @contextmanager

@@ -13,9 +13,8 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import accumulate, islice
+from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 import numpy as np
@@ -63,9 +62,7 @@ class IncomingRows:
     def __enter__(self) -> IncomingRows:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
 
@@ -247,8 +244,7 @@ class Replica:
             return
         before = self._vectors.extents
         sizes = [len(arrival.vectors) for arrival in arrivals]
-        starts = [start for start, size in zip([0, *accumulate(sizes)], sizes, strict=False) if size]
-        after = self._vectors.append(np.concatenate([arrival.vectors for arrival in arrivals]), starts)
+        after = self._vectors.append(np.concatenate([arrival.vectors for arrival in arrivals]), sizes)
         passage_row, whole_row = before["passages"].rows, before["wholes"].rows
         for arrival, size in zip(arrivals, sizes, strict=True):
             names = self._columns[MEMORIES.name]

@@ -36,50 +36,51 @@ export class Installer {
     private readonly machine: Machine,
     private readonly environments: Environments,
     private readonly bundle: Bundle,
+    private readonly signal: AbortSignal,
   ) {}
 
   /** Makes the bundle's program the one in use. Throws MemoryError; then the former program is still in use. */
-  async install(watch: Watch, signal: AbortSignal): Promise<void> {
+  async install(watch: Watch): Promise<void> {
     try {
-      await this.environments.exclusively(() => this.installAlone(watch, signal));
+      await this.environments.exclusively(() => this.installAlone(watch));
     } catch (error) {
-      throw errorOf(error, signal);
+      throw errorOf(error, this.signal);
     }
   }
 
   /** Adds the graph to the environment in use, which works meanwhile. Throws MemoryError. */
-  async addGraph(watch: Watch, signal: AbortSignal): Promise<void> {
+  async addGraph(watch: Watch): Promise<void> {
     try {
       await this.environments.exclusively(async () => {
         const name = await this.environments.current();
         if (name === null) throw failureOf("find the environment", "", "add the graph");
-        await this.graph(name, watch, signal);
+        await this.graph(name, watch);
       });
     } catch (error) {
-      throw errorOf(error, signal, "add the graph");
+      throw errorOf(error, this.signal, "add the graph");
     }
   }
 
-  private async graph(name: string, watch: Watch, signal: AbortSignal): Promise<void> {
+  private async graph(name: string, watch: Watch): Promise<void> {
     const program = programOf(this.environments.path(name), this.machine.platform);
-    await addGraph(program, this.context(watch, signal));
+    await addGraph(program, this.context(watch));
     await this.environments.addGraph(name);
   }
 
-  private async installAlone(watch: Watch, signal: AbortSignal): Promise<void> {
+  private async installAlone(watch: Watch): Promise<void> {
     const made = plan(this.bundle, await this.environments.stock(), randomBytes(3).toString("hex"));
     const isNew = made.steps.some((step) => step.kind === "create");
     if (!isNew) {
-      await this.perform(made, undefined, watch, signal);
+      await this.perform(made, undefined, watch);
       return;
     }
     watch.report("Looking for Python", 0);
     const full = tooFull(await freeBytes(this.environments.folder));
     if (full !== undefined) throw full;
-    const tools = await this.tools(watch, signal);
+    const tools = await this.tools(watch);
     for (const [index, tool] of tools.entries()) {
       try {
-        await this.perform(made, tool, watch, signal);
+        await this.perform(made, tool, watch);
         return;
       } catch (error) {
         const canTryPip = index + 1 < tools.length && error instanceof MemoryError && PIP_MAY_HELP.has(error.code);
@@ -91,38 +92,29 @@ export class Installer {
   }
 
   /** The tools to try, in this order. */
-  private async tools(watch: Watch, signal: AbortSignal): Promise<readonly Tool[]> {
+  private async tools(watch: Watch): Promise<readonly Tool[]> {
     const cwd = this.environments.folder;
-    const { chosen, seen } = await findPython(this.machine, cwd, signal);
-    const uv = await findUv(this.machine, cwd, signal);
+    const { chosen, seen } = await findPython(this.machine, cwd, this.signal);
+    const uv = await findUv(this.machine, cwd, this.signal);
     watch.log(`Python: ${chosen === null ? "none" : `${chosen.path} (${chosen.version})`}; uv: ${uv ?? "none"}`);
     return toolsOf(chosen, uv, seen);
   }
 
-  private async perform(made: Plan, tool: Tool | undefined, watch: Watch, signal: AbortSignal): Promise<void> {
+  private async perform(made: Plan, tool: Tool | undefined, watch: Watch): Promise<void> {
     const total = made.steps.reduce((sum, step) => sum + SHARE[step.kind], 0);
     for (const step of made.steps) {
-      signal.throwIfAborted();
+      this.signal.throwIfAborted();
       watch.log(`— ${step.kind}`);
       const share = (SHARE[step.kind] * 100) / total;
-      await this.step(
-        step,
-        made.name,
-        tool,
-        { ...watch, report: (text, part) => watch.report(text, part * share) },
-        signal,
-      );
+      await this.step(step, made.name, tool, {
+        ...watch,
+        report: (text, part) => watch.report(text, part * share),
+      });
     }
   }
 
   /** Does a step. `watch.report` counts from 0 to 1. */
-  private async step(
-    step: Step,
-    name: string,
-    tool: Tool | undefined,
-    watch: Watch,
-    signal: AbortSignal,
-  ): Promise<void> {
+  private async step(step: Step, name: string, tool: Tool | undefined, watch: Watch): Promise<void> {
     const environment = this.environments.path(name);
     const python = interpreterOf(environment, this.machine.platform);
     const program = programOf(environment, this.machine.platform);
@@ -133,28 +125,28 @@ export class Installer {
       case "create": {
         watch.report("Making an environment", 0);
         const [path, args] = created(required(tool), environment);
-        await this.run("make an environment", path, args, watch, signal);
+        await this.run("make an environment", path, args, watch);
         break;
       }
       case "dependencies":
-        return this.dependencies(environment, required(tool), watch, signal);
+        return this.dependencies(environment, required(tool), watch);
       case "program": {
         watch.report("Installing the program", 0);
         const [path, args] = installed(required(tool), python, ["--no-deps", "--no-index", this.bundle.wheel]);
-        await this.run("install the program", path, args, watch, signal);
+        await this.run("install the program", path, args, watch);
         break;
       }
       case "check": {
         watch.report("Checking the program", 0);
-        const said = await this.run("start the program", program, ["--version"], watch, signal);
+        const said = await this.run("start the program", program, ["--version"], watch);
         if (!isAtLeast(versionIn(said) ?? "", OLDEST)) throw failureOf("start the program", said);
         const load = this.bundle.modules.map((module) => `import ${module}`).join("\n");
-        await this.run("load the program's libraries", python, ["-I", "-c", load], watch, signal);
+        await this.run("load the program's libraries", python, ["-I", "-c", load], watch);
         await this.environments.complete(name, this.bundle.build);
         break;
       }
       case "graph":
-        await this.graph(name, watch, signal);
+        await this.graph(name, watch);
         break;
       case "switch":
         return this.environments.use(name);
@@ -162,21 +154,15 @@ export class Installer {
     watch.report("", 1);
   }
 
-  private context(watch: Watch, signal: AbortSignal): Context {
-    return { watch, signal, cwd: this.environments.folder, environment: this.machine.environment };
+  private context(watch: Watch): Context {
+    return { watch, signal: this.signal, cwd: this.environments.folder, environment: this.machine.environment };
   }
 
-  private async run(
-    doing: string,
-    path: string,
-    args: readonly string[],
-    watch: Watch,
-    signal: AbortSignal,
-  ): Promise<string> {
-    return runStep(doing, path, args, this.context(watch, signal));
+  private run(doing: string, path: string, args: readonly string[], watch: Watch): Promise<string> {
+    return runStep(doing, path, args, this.context(watch));
   }
 
-  private async dependencies(environment: string, tool: Tool, watch: Watch, signal: AbortSignal): Promise<void> {
+  private async dependencies(environment: string, tool: Tool, watch: Watch): Promise<void> {
     watch.report("Downloading packages (62 MB)", 0);
     const counter = new PackageCounter(environment, this.bundle.packages, watch.report);
     const log = (line: string): void => {
@@ -188,7 +174,7 @@ export class Installer {
     const lock = this.bundle.lock;
     const [path, args] = installed(tool, python, ["--require-hashes", "--constraint", lock, "--requirement", lock]);
     try {
-      await this.run("install the packages", path, args, { ...watch, log }, signal);
+      await this.run("install the packages", path, args, { ...watch, log });
       counter.finish();
     } finally {
       counter.stop();

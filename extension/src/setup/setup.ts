@@ -117,7 +117,7 @@ export class SetUp implements vscode.Disposable {
     const bundle = isUsers ? undefined : await readBundle(this.bundleFolder);
     await this.withProgress("Setting up the memory", async (watch, signal) => {
       if (bundle !== undefined) {
-        await new Installer(this.machine, this.environments, bundle).install(watch, signal);
+        await new Installer(this.machine, this.environments, bundle, signal).install(watch);
       } else if (found !== undefined) {
         await this.perform(checkModel, found.path, watch, signal);
       }
@@ -156,7 +156,7 @@ export class SetUp implements vscode.Disposable {
     await this.withProgress("Adding the knowledge graph", async (watch, signal) => {
       if (found.isOwn) {
         const bundle = await readBundle(this.bundleFolder);
-        await new Installer(this.machine, this.environments, bundle).addGraph(watch, signal);
+        await new Installer(this.machine, this.environments, bundle, signal).addGraph(watch);
       } else {
         await this.perform(addGraph, found.path, watch, signal, "add the graph");
       }

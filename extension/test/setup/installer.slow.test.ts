@@ -54,7 +54,7 @@ async function install(bundle: string, on: Machine, onLine: (line: string) => vo
       onLine(line);
     },
   };
-  const error = await new Installer(on, environments, await readBundle(bundle)).install(watch, signal).then(
+  const error = await new Installer(on, environments, await readBundle(bundle), signal).install(watch).then(
     () => null,
     (reason: unknown) => reason as MemoryError,
   );
@@ -68,7 +68,7 @@ async function addGraph(
   signal = never,
 ): Promise<MemoryError | null> {
   const watch = { report: () => undefined, log: onLine };
-  return new Installer(on, environments, await readBundle(bundle)).addGraph(watch, signal).then(
+  return new Installer(on, environments, await readBundle(bundle), signal).addGraph(watch).then(
     () => null,
     (reason: unknown) => reason as MemoryError,
   );
@@ -187,7 +187,7 @@ describe.skipIf(process.env["COGNEE_MEMORY_REAL_SETUP"] !== "1")("set-up with th
         message && console.log(`${(Date.now() - began) / 1000} s`, message, part),
       log: (line: string) => line.startsWith("— ") && console.log(`${(Date.now() - began) / 1000} s`, line),
     };
-    await new Installer(home, fresh, await readBundle(real)).install(watch, never);
+    await new Installer(home, fresh, await readBundle(real), never).install(watch);
     const { version } = JSON.parse(readFileSync(join(real, "bundle.json"), "utf8")) as { version: string };
     const own = new Finder({ ...home, home: folder, environment: {} }, fresh, () => "", new Map());
     const found = await own.find();
