@@ -459,9 +459,7 @@ in_the_long_form = pytest.mark.skipif(not SOAK, reason="one of many alike: make 
 @pytest.mark.parametrize(
     "damage", [pytest.param(name, marks=() if name in EVERY_DAY else in_the_long_form) for name in DAMAGES]
 )
-def test_after_any_damage_every_memory_is_in_graph_and_vectors_again(
-    forks: Forks, workspace: Workspace, damage: str
-) -> None:
+def test_after_any_damage_graph_and_vectors_have_every_memory(forks: Forks, workspace: Workspace, damage: str) -> None:
     DAMAGES[damage](workspace)
     before = len(forks.log())
     with forks.start() as fork:
@@ -510,9 +508,7 @@ def test_a_graph_that_somebody_removed_is_written_anew_from_the_store(forks: For
         assert (fork.ask("memory_count"), fork.ask("lag")) == (MANY + 1, 0)
 
 
-def test_a_graph_whose_checkpoint_fails_at_its_closing_is_closed_all_the_same(
-    forks: Forks, workspace: Workspace
-) -> None:
+def test_a_graph_whose_checkpoint_fails_at_its_closing_is_closed_anyway(forks: Forks, workspace: Workspace) -> None:
     """Else the next opening would have its file open twice, in one process, where no lock keeps them apart."""
 
     def open_files() -> list[str]:

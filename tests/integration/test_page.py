@@ -604,9 +604,7 @@ def test_who_types_before_the_screen_is_complete_loses_nothing(site: Site, tab: 
     expect(page.get_by_role("searchbox")).to_have_value("uploads")
 
 
-def test_the_browser_filters_and_opens_a_memory_and_sets_its_status(
-    site: Site, tab: Tab, remembered: list[str]
-) -> None:
+def test_the_browser_filters_opens_a_memory_and_sets_its_status(site: Site, tab: Tab, remembered: list[str]) -> None:
     page = tab.open("#/memories")
     expect(page.locator(".memories tbody tr").first).to_be_visible()
     page.get_by_label("Topic").select_option("sessions")
@@ -642,9 +640,7 @@ def test_a_memory_gets_feedback_by_two_buttons_and_a_second_press_takes_it_back(
     expect(wrong).to_have_attribute("aria-pressed", "false")
 
 
-def test_a_captured_memory_says_that_it_was_captured_and_from_where(
-    site: Site, tab: Tab, remembered: list[str]
-) -> None:
+def test_a_captured_memory_says_that_it_was_and_from_where(site: Site, tab: Tab, remembered: list[str]) -> None:
     root = site.place.workspace.root
     (root / "talk.md").write_text(
         "## User\n\nWe decided to keep the queue in SQLite.\n\n## Assistant\n\nNoted for later.\n"
@@ -703,9 +699,7 @@ def test_a_memory_full_of_markup_and_script_stays_text_everywhere(site: Site, ta
 # --- topics ---
 
 
-def test_a_compaction_is_shown_first_done_as_it_was_shown_and_taken_back(
-    site: Site, tab: Tab, remembered: list[str]
-) -> None:
+def test_a_compaction_is_shown_done_as_shown_and_taken_back(site: Site, tab: Tab, remembered: list[str]) -> None:
     def kept() -> set[str]:
         jobs = site.place.json("jobs", "list", "--kind", "compact", "--state", "succeeded")["jobs"]
         return {job["job_id"] for job in jobs}

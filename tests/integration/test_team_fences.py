@@ -128,9 +128,7 @@ def test_a_renewal_that_comes_after_the_release_holds_nothing(team: PostgresTeam
     assert team.take("second", [workspace_id], 30) is not None
 
 
-def test_who_listens_to_all_workspaces_is_woken_by_a_notice_and_by_nothing_else(
-    team: PostgresTeam, workspace_id: str
-) -> None:
+def test_who_listens_to_all_workspaces_is_woken_by_a_notice_alone(team: PostgresTeam, workspace_id: str) -> None:
     woken, looked = [], []
     is_there = threading.Event()
 
@@ -150,7 +148,7 @@ def test_who_listens_to_all_workspaces_is_woken_by_a_notice_and_by_nothing_else(
     assert len(woken) == 2
 
 
-def test_a_job_that_ran_here_before_the_database_was_restored_waits_there_again(
+def test_a_job_run_here_before_the_database_was_restored_waits_there_again(
     team: PostgresTeam, workspace_id: str
 ) -> None:
     job = parse_job(

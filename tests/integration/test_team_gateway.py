@@ -125,9 +125,7 @@ def test_machines_of_a_group_remember_together_and_one_that_was_off_gets_nothing
         assert second.cli("worker", "stop").returncode == 0
 
 
-def test_a_workspace_is_shared_through_the_gateway_by_the_command(
-    hosted: Hosted, tmp_path: Path, model_cache: Path
-) -> None:
+def test_the_command_shares_a_workspace_through_the_gateway(hosted: Hosted, tmp_path: Path, model_cache: Path) -> None:
     place = Place(
         tmp_path / "laptop",
         COGNEE_MEMORY_TEAM=hosted.address,
@@ -768,9 +766,7 @@ def test_the_gateways_role_changes_no_row_that_is_there_and_sees_no_receipt(stra
         server.close()
 
 
-def test_no_request_of_any_kind_is_answered_otherwise_than_the_document_says(
-    strangers: Strangers, tmp_path: Path
-) -> None:
+def test_no_request_is_answered_otherwise_than_the_document_says(strangers: Strangers, tmp_path: Path) -> None:
     """schemathesis makes them of the gateway's OpenAPI document: valid ones and invalid ones."""
     seconds = 600 if SOAK else 4
     hosted, description = strangers.hosted, tmp_path / "openapi.json"

@@ -245,9 +245,7 @@ def test_no_operation_but_those_on_the_graph_imports_cognee(tmp_path: Path) -> N
     assert not [name for name in loaded if name.partition(".")[0] in ("cognee", "lancedb", "ladybug", "litellm")]
 
 
-def test_an_idle_child_is_given_back_the_heartbeat_goes_on_and_a_worker_whose_lock_was_removed_leaves(
-    tmp_path: Path,
-) -> None:
+def test_an_idle_child_is_given_back_the_heartbeat_goes_on_and_a_worker_without_its_lock_leaves(tmp_path: Path) -> None:
     """Somebody deleted the folder of the lock: a second worker could come, and two must never work side by side."""
     soon = ("CHILD_IDLE", "RESCAN", "HEARTBEAT")
     place = Place(tmp_path, **{f"COGNEE_MEMORY_{name}_SECONDS": "0.1" for name in soon})

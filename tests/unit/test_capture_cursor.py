@@ -145,7 +145,7 @@ def test_messages_inside_of_the_record_are_read_as_older_versions_keep_them(tmp_
     assert lines_of(turns) == ["user: Hello", "assistant: Good day"]
 
 
-def test_messages_that_are_gone_damaged_unknown_or_too_large_are_skipped(
+def test_gone_damaged_unknown_and_too_large_messages_are_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cursor_editor, "MAX_VALUE", 2000)

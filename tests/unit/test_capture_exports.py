@@ -103,9 +103,7 @@ def test_a_form_of_labels_is_read(tmp_path: Path, text: str) -> None:
         ("## Notes\n\n## Claude\n\nWe use Bash.\n\n## Claude\n\nOr not.\n\n## Claude\n\nWell.", "the assistant alone"),
     ],
 )  # fmt: skip
-def test_a_file_without_the_labels_of_both_is_refused_with_the_forms_that_are_read(
-    tmp_path: Path, text: str, said: str
-) -> None:
+def test_a_file_without_labels_of_both_is_refused_with_the_forms_read(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "talk.md"
     path.write_text(text, "utf-8")
     turns, findings = read("export", path)

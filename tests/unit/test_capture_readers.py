@@ -483,9 +483,7 @@ def test_without_a_next_beginning_what_was_before_the_damage_stays(tmp_path: Pat
         {"kind": 9, "k": ["requests"], "v": []},
     ],
 )
-def test_a_change_that_does_not_fit_is_counted_and_ends_the_replay(
-    tmp_path: Path, user: Path, change: dict[str, Any]
-) -> None:
+def test_an_unfitting_change_is_counted_and_ends_the_replay(tmp_path: Path, user: Path, change: dict[str, Any]) -> None:
     path = vscode_file(user, "1.139.1-compacted.jsonl")
     later = {"kind": 1, "k": ["requests", 0, "message"], "v": "WRONG"}
     path.write_bytes(path.read_bytes() + "".join(json.dumps(each) + "\n" for each in (change, later)).encode())

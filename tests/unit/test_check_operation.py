@@ -231,9 +231,7 @@ def test_a_secret_in_a_memory_is_seen_and_not_told(workspace: Workspace) -> None
     assert SECRET not in json.dumps(found)
 
 
-def test_a_finding_comes_back_from_a_record_as_it_was_and_from_one_without_texts_as_the_table_has_it(
-    workspace: Workspace,
-) -> None:
+def test_a_finding_comes_back_from_a_record_as_it_was_and_without_texts_as_in_the_table(workspace: Workspace) -> None:
     flip_a_vector(workspace)
     (found,) = [each for code, each in findings(workspace).items() if code == "VECTORS_DAMAGED"]
     assert Finding.from_dict(found).as_dict() == found

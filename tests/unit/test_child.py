@@ -295,9 +295,7 @@ def test_a_child_whose_parent_was_cut_off_in_the_middle_of_a_request_leaves() ->
     assert (done.returncode, done.stdout, done.stderr) == (0, b"left" + os.linesep.encode(), b"")
 
 
-def test_a_child_is_ended_also_where_there_is_no_thread_left_to_do_it(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_child_is_ended_also_where_no_thread_is_left_to_do_it(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     child = made(SPEAKING + "for line in sys.stdin: pass")
     child._running()
 

@@ -468,9 +468,7 @@ def test_an_ingest_of_two_forms_names_what_does_not_fit(place: Place, arguments:
         (["ingest", "a", "b", "--job-id", "No Id"], 4),
     ],
 )
-def test_an_ingest_that_cannot_work_is_refused_and_nothing_is_dropped(
-    place: Place, arguments: list[str], status: int
-) -> None:
+def test_an_ingest_that_cannot_work_is_refused_and_not_dropped(place: Place, arguments: list[str], status: int) -> None:
     done = place.cli(*arguments, "--no-start", "--json")
     assert done.returncode == status
     assert json.loads(done.stdout)["success"] is False

@@ -498,7 +498,7 @@ def test_before_an_answer_the_graph_has_all_that_waited(place: Place) -> None:
     assert said[0]["message"] == "opening the knowledge graph; what is stored can be found"
 
 
-def test_no_answer_is_given_while_the_graph_keeps_what_was_forgotten(
+def test_no_answer_comes_while_the_graph_keeps_what_was_forgotten(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (memory,) = place.cognify(texts=["Atlas beside Postgres."])["memories"]

@@ -121,9 +121,7 @@ def test_what_was_seen_is_what_is_stored(stores: WithFakeGraph) -> None:
     assert stores.graph.lag() == 0
 
 
-def test_without_a_digest_the_topic_of_now_is_compacted_and_its_preview_kept(
-    stores: Stores, workspace: Workspace
-) -> None:
+def test_without_a_digest_the_present_topic_is_compacted_with_a_preview(stores: Stores, workspace: Workspace) -> None:
     ids = two(stores)
     result = done(stores)
     assert result["superseded"] == ids
@@ -345,9 +343,7 @@ def test_in_a_team_a_preview_that_its_machine_attached_is_applied_as_it_was_show
     assert len(done(stores, preview_digest=digest)["superseded"]) == 2
 
 
-def test_a_preview_of_a_topic_that_changed_is_stale_and_names_what_changed(
-    stores: Stores, workspace: Workspace
-) -> None:
+def test_a_preview_of_a_changed_topic_is_stale_and_names_what_changed(stores: Stores, workspace: Workspace) -> None:
     first, second = two(stores)
     digest = preview(stores)["preview_digest"]
     new = add(stores, "Use tabs")
@@ -378,9 +374,7 @@ def test_of_two_compactions_of_one_topic_one_wins(stores: Stores) -> None:
     assert (error.code, error.details) == ("NOTHING_TO_COMPACT", {"sources": [won["decision_record_id"]]})
 
 
-def test_a_memory_that_comes_while_its_topic_is_compared_stays_active(
-    stores: Stores, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_memory_that_comes_during_the_comparison_is_active(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)
     ids = two(stores)
     came: list[str] = []

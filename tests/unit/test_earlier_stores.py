@@ -158,7 +158,7 @@ def test_nothing_outside_the_data_folder_is_read(workspace: Workspace, old: OldW
     assert texts(workspace)[-1].path is None
 
 
-def test_a_store_that_cannot_be_read_is_told_of_and_its_raw_texts_are_found(
+def test_a_store_that_cannot_be_read_is_told_of_and_its_texts_are_found(
     workspace: Workspace, old: OldWorkspace
 ) -> None:
     old.store.write_bytes(b"no database " * 500)

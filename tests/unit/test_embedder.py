@@ -513,7 +513,7 @@ def through_litellm(provider: Provider, tmp_path: Path) -> Iterator[Callable[[],
 
 
 @pytest.mark.cognee
-def test_litellm_brings_vectors_and_its_refusals_are_classed(
+def test_litellm_brings_vectors_and_refusals_are_classed(
     provider: Provider, through_litellm: Callable[[], Any]
 ) -> None:
     [vector] = through_litellm()

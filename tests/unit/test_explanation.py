@@ -246,9 +246,7 @@ def test_totals_are_the_scores_of_retrieval_digit_for_digit(random_shelf: Shelf,
 
 @settings(deadline=None, max_examples=100 if SOAK else 20)
 @given(question=QUESTIONS)
-def test_what_an_explanation_says_of_the_context_is_what_the_context_is(
-    random_shelf: Shelf, question: dict[str, Any]
-) -> None:
+def test_an_explanation_says_of_the_context_what_it_is(random_shelf: Shelf, question: dict[str, Any]) -> None:
     question = {**question, "max_results": 6, "max_tokens": 220}
     packed = {entry["memory_number"]: entry for entry in random_shelf.context(**question)["memories"]}
     found = random_shelf.explain(**question, limit=2, ids=list(range(1, 61)), include_pack_context=True)

@@ -273,9 +273,7 @@ def test_an_export_comes_back_line_by_line(here: WithFakeGraph, there: WithFakeG
 
 
 @pytest.mark.parametrize("later", [LATER, EARLIER.replace("Z", ".250Z")])
-def test_a_later_feedback_that_is_here_already_outlives_an_import(
-    here: WithFakeGraph, there: WithFakeGraph, later: str
-) -> None:
+def test_a_later_feedback_of_here_outlives_an_import(here: WithFakeGraph, there: WithFakeGraph, later: str) -> None:
     store(here, summary("a"))
     store(there, summary("a"))
     for stores, verdict, at in ((here, "wrong", EARLIER), (there, "helpful", later)):
@@ -337,9 +335,7 @@ def test_a_second_import_changes_nothing_and_owes_nothing(here: WithFakeGraph, t
     assert (body(there), there.fake.told) == (before, told)
 
 
-def test_what_is_imported_is_told_to_the_graph_but_for_what_is_hidden(
-    here: WithFakeGraph, there: WithFakeGraph
-) -> None:
+def test_what_is_imported_is_told_to_the_graph_unless_hidden(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
     imported(there, lines_of(here))
     there.graph.deliver_all()
@@ -445,9 +441,7 @@ def test_a_status_of_ours_stays_and_the_difference_is_told(here: WithFakeGraph, 
     assert memory_of(there, "a").metadata.status == "Superseded"
 
 
-def test_the_same_words_under_another_id_are_one_memory_and_references_follow(
-    here: WithFakeGraph, there: WithFakeGraph
-) -> None:
+def test_the_same_words_of_another_id_are_one_memory_with_references(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
     words = memory_of(here, "d")
     store(there, replace(summary("b"), id=an_id("ours")), replace(words, id=an_id("our words"), number=0))
@@ -561,9 +555,7 @@ def test_numbers_are_kept_where_they_are_free_and_move_nobody_elses(
     assert "line " not in shown, "not one line for each"
 
 
-def test_a_records_decisions_name_memories_by_their_numbers_in_this_store(
-    here: WithFakeGraph, there: WithFakeGraph
-) -> None:
+def test_a_records_decisions_name_memories_by_their_numbers_here(here: WithFakeGraph, there: WithFakeGraph) -> None:
     merged = record("r", "a", "b", number=4)
     assert merged.content is not None
     decisions = (
@@ -582,9 +574,7 @@ def test_a_records_decisions_name_memories_by_their_numbers_in_this_store(
     assert counts(imported(there, lines_of(here), job_id="again")) == {"unchanged": 4}
 
 
-def test_a_number_of_no_store_is_not_kept_so_that_what_comes_next_has_one(
-    here: WithFakeGraph, there: WithFakeGraph
-) -> None:
+def test_a_number_of_no_store_is_not_kept_so_that_the_next_has_one(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(here, summary("a", 2**31 - 1), summary("b", 7))
     assert counts(imported(there, lines_of(here))) == {"added": 2, "renumbered": 1}
     store(there, summary("c"))
@@ -810,7 +800,7 @@ def command(workspace: Workspace, *arguments: str) -> dict[str, Any]:
     return answer
 
 
-def test_an_export_to_a_file_is_private_and_whole(
+def test_an_exported_file_is_private_and_whole(
     place: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "backup.jsonl"

@@ -157,9 +157,7 @@ def test_a_damaged_index_of_words_is_made_again_in_passing(stores: WithFakeGraph
     assert statuses(stores) == {kept: "Active"}
 
 
-def test_what_is_forgotten_stays_away_from_jobs_of_before_and_comes_anew_with_those_of_after(
-    stores: WithFakeGraph,
-) -> None:
+def test_what_is_forgotten_stays_away_from_earlier_jobs_and_comes_anew_with_later_ones(stores: WithFakeGraph) -> None:
     summary = {"topic": "Storage", "context": f"The {SECRET} sleeps."}
     gone = done(do(stores, "ingest", {"summary": summary}))["memory_id"]
     forgotten(stores, memory_ids=[gone])
@@ -483,9 +481,7 @@ def test_an_imported_memory_comes_back_under_no_other_id(stores: WithFakeGraph) 
 # --- files ---
 
 
-def test_a_waiting_job_that_would_keep_the_text_raw_is_ended_whatever_the_text_looks_like(
-    stores: WithFakeGraph,
-) -> None:
+def test_a_waiting_job_that_would_keep_the_text_raw_is_ended_whatever_its_looks(stores: WithFakeGraph) -> None:
     text = f"# Summary: Zoo\n\n**Metadata:**\n- Status: DecisionRecord\n\n## Context\nThe {SECRET} lives there."
     raw = Memory("", 0, "legacy", Metadata(), AT, text=text)
     raw = replace(raw, id=content_id(stores.store.workspace_id, raw))
@@ -527,9 +523,7 @@ def test_a_rejected_file_of_any_size_is_looked_through(stores: WithFakeGraph, mo
     assert sorted(found) == sorted(map(name_digest, names))
 
 
-def test_a_graph_that_is_found_damaged_on_the_way_leaves_no_copy(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_found_damaged_on_the_way_has_no_copy(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = remember(stores, f"The {SECRET} lives on an island.")
     stores.graph.deliver_all()
 
@@ -730,9 +724,7 @@ def test_after_a_stop_anywhere_the_next_attempt_ends_it(
     assert not stores.workspace.picture.exists()
 
 
-def test_what_a_job_left_that_gave_up_the_next_one_sees_to(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_job_that_gave_up_left_the_next_ends(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     gone, other = remember(stores, f"The {SECRET} lives."), remember(stores, "Lakes.")
     stores.graph.deliver_all()
     stores.workspace.picture.write_text(SECRET)

@@ -115,9 +115,7 @@ def test_an_answer_says_nothing_of_the_server_and_is_kept_by_nobody(running: Run
 
 @pytest.mark.parametrize("path", ["/v1/retrieve", "/v1/explain", "/v1/context", "/readyz", "/", "/nowhere"])
 @pytest.mark.parametrize("token", [None, "", "wrong", TOKEN[:-1], TOKEN + "x", "ü"])
-def test_without_the_token_nothing_is_told_not_even_what_there_is(
-    running: Running, path: str, token: str | None
-) -> None:
+def test_without_the_token_nothing_is_told_not_even_what_is(running: Running, path: str, token: str | None) -> None:
     reply = running.ask(path, token=token)
     assert (reply.status, reply.code) == (401, "HTTP_UNAUTHORIZED")
     assert reply.headers["www-authenticate"].startswith("Bearer")
@@ -380,9 +378,7 @@ def test_a_head_that_trickles_in_is_left_in_time_too(running: Running, monkeypat
         send_on(connection, b"P")
 
 
-def test_a_second_request_that_never_gets_whole_is_left_in_time(
-    running: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_request_never_whole_is_left_in_time(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BoundedProtocol, "head_seconds", 0.5)
     head = f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{running.port}\r\n"
     with running.connect() as connection:

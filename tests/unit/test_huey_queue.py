@@ -82,9 +82,7 @@ def test_a_message_is_json_and_holds_a_job_id_only(path: Path, queue: Queue) -> 
     assert found["kwargs"] in ({}, None)
 
 
-def test_a_pickle_in_the_queue_runs_nothing(
-    path: Path, queue: Queue, looks: Looks, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_queued_pickle_runs_nothing(path: Path, queue: Queue, looks: Looks, caplog: pytest.LogCaptureFixture) -> None:
     """With Huey's own serializer this would run a program of whoever could write the file."""
     target = path.with_name("owned")
     pickle = b"cos\nsystem\n(S'touch " + str(target).encode() + b"'\ntR."
@@ -233,9 +231,7 @@ def test_a_file_that_breaks_under_the_worker_is_made_anew_with_everything_that_w
         queue.stop()
 
 
-def test_a_file_that_is_removed_under_the_worker_is_made_anew_with_everything_that_waits(
-    path: Path, looks: Looks
-) -> None:
+def test_a_file_removed_under_the_worker_is_made_anew_with_everything_that_waits(path: Path, looks: Looks) -> None:
     """An open database that has no name any more goes on working, and would be lost with the process."""
     queue = Queue(path, looks.look, lambda: [("first", 0), ("second", 5)])
     queue.put("first", 0)

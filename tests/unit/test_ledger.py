@@ -228,7 +228,7 @@ def test_before_the_first_attempt_nobody_has_to_look_whether_the_effect_stands(p
 
 
 @pytest.mark.parametrize("number", range(30))
-def test_cancelling_and_starting_at_once_never_cancels_what_runs(
+def test_cancelling_and_starting_at_once_cancels_nothing_running(
     place: SpoolPaths, ledger: Ledger, number: int
 ) -> None:
     """Whoever comes first wins, and the other one is told."""
@@ -250,7 +250,7 @@ def test_cancelling_and_starting_at_once_never_cancels_what_runs(
 
 
 @pytest.mark.parametrize("event", [Failed(JobError("TEST_FAILURE")), Cancelled()])
-def test_an_ended_job_runs_again_as_the_next_generation(
+def test_an_ended_job_reruns_as_the_next_generation(
     place: SpoolPaths, ledger: Ledger, event: Failed | Cancelled
 ) -> None:
     accepted(ledger, "a")

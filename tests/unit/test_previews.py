@@ -280,9 +280,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(workspace: Workspace, tmp
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_old_previews_go_and_so_do_the_oldest_of_too_many(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_old_previews_go_and_the_oldest_of_too_many(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(previews, "MAX_KEPT", 3)
     day = 86_400.0
 

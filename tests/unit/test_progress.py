@@ -39,7 +39,7 @@ def record(state: Any, **fields: Any) -> Record:
 WAITS = record("retrying", error=JobError("RATE_LIMITED").as_dict())
 
 
-def test_on_a_terminal_the_line_tells_what_the_heartbeat_does(
+def test_on_a_terminal_the_line_says_what_the_heartbeat_does(
     place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     screen = Screen()

@@ -76,9 +76,7 @@ def test_a_dry_run_shows_it_and_changes_nothing(workspace: Workspace, config: Pa
 
 
 @pytest.mark.parametrize("given", ["\n", "no\n", None])
-def test_without_a_yes_nothing_is_removed(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, given: str | None
-) -> None:
+def test_without_a_yes_nothing_goes(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, given: str | None) -> None:
     before = tree(workspace.root)
     if given is None:
         assert answer(workspace)["error_code"] == "NOT_CONFIRMED"

@@ -220,9 +220,7 @@ def test_as_of_is_read_with_its_offset() -> None:
         ("show all\nsummaries", {}, "query"),
     ],
 )
-def test_superseded_memories_are_shown_to_who_asks_for_them(
-    query: str, arguments: dict[str, Any], reason: str | None
-) -> None:
+def test_who_asks_for_superseded_memories_sees_them(query: str, arguments: dict[str, Any], reason: str | None) -> None:
     found = asked(query, **arguments)
     assert found.include_superseded_reason == reason
     assert found.filters.include_superseded is (reason is not None)

@@ -204,9 +204,7 @@ def test_filters_ask_back_and_without_a_person_nothing_is_done(night: Place, cli
     assert not night.spool.control.is_dir() or list(night.spool.control.iterdir()) == []
 
 
-def test_with_yes_all_that_fit_are_asked_for_and_what_was_cancelled_is_not_among_them(
-    night: Place, cli: Answers
-) -> None:
+def test_with_yes_all_that_fit_are_asked_for_but_not_what_was_cancelled(night: Place, cli: Answers) -> None:
     found = cli.json("jobs", "retry", "--kind", "compact", "--yes", "--no-start")
     assert (found["success"], found["requested"], found["skipped"]) == (True, 3, [])
     assert [job["job_id"] for job in found["jobs"]] == ["topic-1", "model-1", "topic-2"]
@@ -217,9 +215,7 @@ def test_with_yes_all_that_fit_are_asked_for_and_what_was_cancelled_is_not_among
     assert [job["job_id"] for job in found["jobs"]] == ["gone-1"]
 
 
-def test_what_came_with_a_repository_is_run_again_only_where_it_or_its_error_is_named(
-    night: Place, cli: Answers
-) -> None:
+def test_what_came_with_a_repository_runs_only_where_it_or_its_error_is_named(night: Place, cli: Answers) -> None:
     for name, code in (("brought-1", "FILE_NOT_TRUSTED"), ("brought-2", "FILE_TRACKED"), ("full-1", "BACKLOG_FULL")):
         dropped = spool.drop(night.spool, name, encode({"schema_version": 1, "job_id": name, "kind": "noop"}))
         now = clock.now()

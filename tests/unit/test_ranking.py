@@ -310,9 +310,7 @@ def test_many_votes_move_a_score_by_less_than_the_weight_and_hide_nothing(votes:
 
 
 @given(VOTES, WEIGHTS)
-def test_a_further_helpful_vote_never_lowers_a_score_and_a_wrong_one_never_raises_it(
-    votes: Votes, weight: float
-) -> None:
+def test_a_further_helpful_vote_never_lowers_a_score_nor_a_wrong_one_raises_it(votes: Votes, weight: float) -> None:
     now = feedback_multiplier(votes, weight)
     assert feedback_multiplier(votes._replace(helpful=votes.helpful + 1), weight) >= now
     assert feedback_multiplier(votes._replace(wrong=votes.wrong + 1), weight) <= now
@@ -323,9 +321,7 @@ def test_as_many_helpful_as_wrong_votes_count_for_nothing() -> None:
 
 
 @given(SHARE, AGES, VOTES, RANKINGS)
-def test_without_a_weight_votes_change_no_digit(
-    share: float, days: float | None, votes: Votes, ranking: Ranking
-) -> None:
+def test_without_weight_votes_change_no_digit(share: float, days: float | None, votes: Votes, ranking: Ranking) -> None:
     memory, found = aged(days, "Active"), Relevance(0.0, 0.0, share)
     rated = factors(memory, found, ranking, votes)
     assert rated.reported() == factors(memory, found, ranking).reported()

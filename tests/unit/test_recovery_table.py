@@ -138,9 +138,7 @@ def test_an_attempt_that_died_with_its_worker_counts_for_nothing(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("record", "dropped"), [("damaged", False), ("damaged", True), ("absent", False)])
-def test_a_job_whose_record_was_lost_may_have_run_so_the_store_is_asked(
-    tmp_path: Path, record: str, dropped: bool
-) -> None:
+def test_of_a_job_whose_record_was_lost_the_store_is_asked(tmp_path: Path, record: str, dropped: bool) -> None:
     """Its change may be committed: then it must be neither cancelled nor expired."""
     place = left_behind(tmp_path / "spool", record, "active", dropped)
     ledger = Ledger(place, recover(place, NOW), has_committed=lambda record: True)

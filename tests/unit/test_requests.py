@@ -265,9 +265,7 @@ def test_a_drop_that_waits_is_not_overwritten_by_a_rejected_one(place: SpoolPath
     assert (place.dropped("mine").read_text(), kept.exists()) == ("another", True)
 
 
-def test_what_cannot_become_a_job_by_its_name_or_is_no_plain_file_is_not_dropped(
-    place: SpoolPaths, tmp_path: Path
-) -> None:
+def test_what_is_no_plain_file_or_no_job_by_its_name_is_not_dropped(place: SpoolPaths, tmp_path: Path) -> None:
     unnamed = rejected(place, "No Name.json", "NAME_INVALID", record=False)
     with pytest.raises(JobError, match="NAME_INVALID"):
         rejected_files.drop_again(place, unnamed.name)

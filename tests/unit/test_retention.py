@@ -189,9 +189,7 @@ def there(place: SpoolPaths) -> set[str]:
     return set(spool.job_ids(place.results))
 
 
-def test_a_job_that_is_over_goes_with_its_copy_and_its_id_is_free_again(
-    workspace: Workspace, place: SpoolPaths
-) -> None:
+def test_a_job_that_is_over_goes_with_its_copy_and_frees_its_id(workspace: Workspace, place: SpoolPaths) -> None:
     ended(place, "old", 8)
     ended(place, "young", 6)
     assert pruned(workspace) == 1
@@ -213,9 +211,7 @@ def test_what_failed_is_kept_longer_so_that_it_can_be_run_again(workspace: Works
 
 
 @pytest.mark.parametrize("events", [(), (lifecycle.Started(),)])
-def test_a_live_job_is_never_touched(
-    workspace: Workspace, place: SpoolPaths, events: tuple[lifecycle.Event, ...]
-) -> None:
+def test_live_jobs_are_untouched(workspace: Workspace, place: SpoolPaths, events: tuple[lifecycle.Event, ...]) -> None:
     """Neither one that the ledger knows, nor a live record that it does not know (yet)."""
     record = spooled(place, "live", *events, at=NOW)
     grown_old(place.record("live"), 4000)

@@ -112,9 +112,7 @@ def test_a_cancelled_job_of_which_nobody_can_say_whether_its_effect_stands_goes_
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO, errno.EACCES])
-def test_a_copy_that_cannot_be_read_for_now_is_waited_for(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
+def test_a_copy_not_readable_now_is_waited_for(bench: Bench, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     """It was accepted: too many open files must not make an end of it."""
     bench.accept("a")
     bench.ledger.take_announced()
@@ -173,9 +171,7 @@ def test_long_work_that_is_not_trusted_with_others_stops_with_the_worker_all_the
     assert (bench.child.ended, bench.record("long").state, bench.record("long").crashes) == (["stopped"], "queued", 1)
 
 
-def test_a_long_comparison_lets_short_jobs_in_between_and_is_not_let_in_twice_and_no_forgetting_is(
-    bench: Bench,
-) -> None:
+def test_a_long_comparison_lets_short_jobs_in_between_but_not_itself_and_no_forgetting(bench: Bench) -> None:
     """A forgetting would change what the comparison has read."""
     for job_id in ("long", "other"):
         bench.accept(job_id, "compact", {"topic_id": job_id})
@@ -195,9 +191,7 @@ def test_a_long_comparison_lets_short_jobs_in_between_and_is_not_let_in_twice_an
 
 
 @pytest.mark.parametrize("held", ["paused", "stopping"])
-def test_a_runner_that_is_paused_or_stopping_begins_nothing_not_even_in_the_pause_of_long_work(
-    bench: Bench, held: str
-) -> None:
+def test_a_paused_or_stopping_runner_begins_nothing_not_even_in_a_pause_of_long_work(bench: Bench, held: str) -> None:
     bench.accept("long", "rebuild", {"what": "index"})
     bench.accept("short", "ask", {"question": "?"})
 
@@ -396,9 +390,7 @@ def test_a_job_that_ran_out_of_time_says_whether_its_effect_stands(bench: Bench,
 
 
 @pytest.mark.parametrize("why", ["died", "memory", "timeout"])
-def test_a_child_that_cannot_load_costs_no_job_its_life_and_the_record_says_what_waits(
-    bench: Bench, why: process.Why
-) -> None:
+def test_a_child_that_cannot_load_ends_no_job_and_the_record_says_what_waits(bench: Bench, why: process.Why) -> None:
     """As after an upgrade under a running worker, whose child does not find its modules."""
     bench.accept("a")
 
@@ -478,9 +470,7 @@ def test_jobs_that_were_started_ahead_wait_again_when_no_more_may_start(
     assert (bench.record("04").attempts[0].outcome, bench.woken) == ("interrupted", 4)
 
 
-def test_a_job_that_was_started_ahead_is_cancelled_at_once_and_not_run(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_started_ahead_is_cancelled_at_once_and_not_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     told = Backlog.answer
 

@@ -341,9 +341,7 @@ def test_scores_by_number_are_those_of_the_ranking_and_hidden_ones_have_none(wor
         assert score(snapshot, question, FakeEmbedder(), [3, 4711]) == []
 
 
-def test_a_vector_file_that_is_cut_off_under_a_reader_costs_the_meanings_and_not_the_process(
-    workspace: Workspace,
-) -> None:
+def test_a_vector_file_cut_off_under_a_reader_costs_meanings_and_not_the_process(workspace: Workspace) -> None:
     add(workspace, *memories(200))  # more than a page, so that mapped rows are really gone
     asking = reader(workspace)
     answer(asking, "queue")

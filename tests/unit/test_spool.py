@@ -221,9 +221,7 @@ def test_copies_are_durable_before_records_and_records_before_the_drops_go(
 
 
 @pytest.mark.parametrize("stop", ["write_parts", "rename_parts", "remove"])
-def test_a_stop_while_accepting_leaves_the_dropped_file(
-    place: SpoolPaths, stop: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stop_in_acceptance_leaves_the_drop(place: SpoolPaths, stop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     spool.drop(place, "a", b"{}")
     pair = accepted("a")
     with monkeypatch.context() as patch:
@@ -483,9 +481,7 @@ def test_a_job_that_nobody_dropped_is_not_found(place: SpoolPaths, job_id: str) 
     assert code(client.status, place, job_id) == "JOB_NOT_FOUND"
 
 
-def test_a_job_that_is_accepted_between_the_two_looks_is_found(
-    place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_accepted_between_the_two_looks_is_found(place: SpoolPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     told = client.submit(place, "check", {})
     look = spool.read_record
 

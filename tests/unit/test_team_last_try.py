@@ -40,9 +40,7 @@ def is_let_in(workspace: Workspace, at: datetime) -> bool:
 
 
 @pytest.mark.parametrize("code", sorted({*last_try.NOT_LET_IN, "TEAM_NOT_SHARED"}))
-def test_every_answer_says_why_the_team_is_not_reached_and_what_helps_until_it_is(
-    workspace: Workspace, code: str
-) -> None:
+def test_every_answer_says_why_the_team_is_not_reached_and_what_helps(workspace: Workspace, code: str) -> None:
     assert last_try.note_of_answers(workspace) is None
     last_try.note(workspace, JobError(code, "That is why.", remediation="That helps."), NOW, 24)
     said = str(last_try.note_of_answers(workspace))

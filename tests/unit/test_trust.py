@@ -104,9 +104,7 @@ def test_jobs_and_requests_that_waited_before_the_folder_was_ours_stay_and_are_l
     assert trust.inspect_trust(workspace, config).owner is not None
 
 
-def test_a_file_that_is_dropped_later_under_a_listed_name_is_not_the_listed_one(
-    workspace: Workspace, config: Path
-) -> None:
+def test_a_file_dropped_later_under_a_listed_name_is_not_the_listed_one(workspace: Workspace, config: Path) -> None:
     job_id = client.submit(workspace.spool, "check", {}).job_id
     trust.adopt(workspace, config)
     workspace.spool.dropped(job_id).unlink()
@@ -302,9 +300,7 @@ def test_a_file_that_is_written_to_and_has_become_a_link_closes_even_a_workspace
 
 @pytest.mark.parametrize("name", ["", "active", "results", "control", "worker"])
 @pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root makes folders of others")
-def test_a_folder_of_another_user_is_not_opened_even_in_a_spool_of_ours(
-    workspace: Workspace, config: Path, name: str
-) -> None:
+def test_anothers_folder_is_not_opened_even_in_a_spool_of_ours(workspace: Workspace, config: Path, name: str) -> None:
     trust.adopt(workspace, config)
     os.chown(workspace.spool.root / name, 65534, 65534)
     with pytest.raises(JobError, match="belongs to another user"):
@@ -321,9 +317,7 @@ def test_a_folder_that_others_may_enter_is_closed_at_the_start(workspace: Worksp
 
 
 @pytest.mark.parametrize("marker", ["0" * 32, "not a marker", "", "../../etc/passwd"])
-def test_a_marker_that_the_users_list_does_not_have_opens_nothing(
-    workspace: Workspace, config: Path, marker: str
-) -> None:
+def test_a_marker_that_the_users_list_lacks_opens_nothing(workspace: Workspace, config: Path, marker: str) -> None:
     workspace.spool.results.mkdir(parents=True)
     (workspace.spool.results / "job-1.json").write_text("{}")
     workspace.owner_marker(workspace.spool.root).write_text(marker)

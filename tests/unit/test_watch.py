@@ -134,9 +134,7 @@ def test_a_failure_meanwhile_is_the_answers_failure(
     ]
 
 
-def test_it_does_not_wait_for_ever_for_work_that_nobody_does(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_does_not_wait_for_work_that_nobody_does(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     record(workspace, "a", "queued")
     now = iter(range(0, 1000, 3))
     monkeypatch.setattr("worker.terminal.watch.time.monotonic", lambda: next(now))
