@@ -24,6 +24,7 @@ import psycopg
 import pytest
 from gateways import Hosted, created_role
 from harness import PATIENCE, PROJECT, SOAK, Place, until
+from inbox_door import job_of
 from pools import PoolProcess
 from postgres import database
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -390,8 +391,7 @@ def test_an_earlier_version_that_waits_is_told_whether_a_notice_came(strangers: 
 
 def post(team: GatewayTeam, workspace_id: str) -> str:
     """Post a job that nobody runs. Returns its id."""
-    file = {"schema_version": 1, "job_id": new_job_id(), "kind": "noop", "payload": {}}
-    job = parse_job(str(file["job_id"]), encode(file), test_jobs=True)
+    job = job_of(new_job_id())
     assert team.post(workspace_id, "laptop", [(job, lifecycle.accept(job, clock.now()))]) == {job.job_id: "posted"}
     return job.job_id
 
@@ -456,8 +456,7 @@ def test_who_waits_is_told_of_a_change_whose_notice_was_lost(strangers: Stranger
     team.commit(workspace_id, found.position, [row], [], Author("host"), 8)
     assert waiting.look() == [workspace_id]
     assert waiting.look() == []
-    file = {"schema_version": 1, "job_id": str(uuid4()), "kind": "noop", "payload": {}}
-    job = parse_job(file["job_id"], encode(file), test_jobs=True)  # type: ignore[arg-type]
+    job = job_of(str(uuid4()))
     team.post(workspace_id, "host", [(job, lifecycle.accept(job, clock.now()))])
     assert waiting.look() == [], "a laptop runs no jobs"
     team.cancel(workspace_id, job.job_id)

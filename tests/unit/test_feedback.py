@@ -1,12 +1,11 @@
 """Feedback: the last word of each person on a memory is kept, shown, and counts only where a weight is set."""
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import dump
 from job_copies import done, outcome, refused
 from questions import answer_to
 
@@ -111,10 +110,9 @@ def test_a_withdrawn_feedback_counts_no_more_and_its_note_is_gone(stores: Stores
 
 def test_a_second_run_of_a_job_changes_nothing(stores: Stores) -> None:
     first = give(stores, note="n")
-    with closing(sqlite3.connect(stores.workspace.memory_db)) as connection:
-        before = list(connection.iterdump())
-        assert give(stores, note="n") == first
-        assert list(connection.iterdump()) == before
+    before = dump(stores.workspace.memory_db)
+    assert give(stores, note="n") == first
+    assert dump(stores.workspace.memory_db) == before
 
 
 def test_likely_secrets_in_a_note_or_a_question_are_not_kept(stores: Stores) -> None:

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 from fake_embedder import FakeEmbedder
-from harness import Place
+from harness import Place, Terminal
 from shelf import STORED, Shelf, legacy, summary
 
 from bridge.store.store import Store
@@ -16,11 +16,6 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from worker.cli import main, parser
 from worker.terminal.kinds import memories as memory_commands
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture

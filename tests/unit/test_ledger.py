@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from harness import raising
+from inbox_door import job_of
 
 from jobs import batch, clock, files, lifecycle, spool
 from jobs.errors import JobError
-from jobs.layout import SpoolPaths
+from jobs.layout import SpoolPaths, Workspace
 from jobs.lifecycle import Cancelled, Crashed, CrashLimits, Event, Failed, Interrupted, Started, Succeeded, WorkerDied
-from jobs.model import Job, Record, encode
-from jobs.parse import parse_job
+from jobs.model import Record
 from jobs.states import State
 from worker.scheduling.ledger import Ledger
 
@@ -20,10 +20,8 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> SpoolPaths:
-    place = SpoolPaths(tmp_path / "spool")
-    spool.prepare(place)
-    return place
+def place(workspace: Workspace) -> SpoolPaths:
+    return workspace.spool
 
 
 @pytest.fixture
@@ -31,14 +29,8 @@ def ledger(place: SpoolPaths) -> Ledger:
     return Ledger(place, [], now=lambda: NOW, jitter=lambda: 1.0)
 
 
-def job(job_id: str, **fields: object) -> Job:
-    file = {"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": {}, **fields}
-    return parse_job(job_id, encode(file), test_jobs=True)
-
-
-def accepted(ledger: Ledger, *job_ids: str, **fields: object) -> None:
-    jobs = [job(job_id, **fields) for job_id in job_ids]
-    ledger.accept([(each, lifecycle.accept(each, NOW)) for each in jobs])
+def accepted(ledger: Ledger, *job_ids: str) -> None:
+    ledger.accept([(job, lifecycle.accept(job, NOW)) for job in map(job_of, job_ids)])
 
 
 def on_disk(place: SpoolPaths, job_id: str) -> Record:

@@ -1,11 +1,11 @@
 """``cognee-memory purge``: it removes what this user's programs made, and nothing else."""
 
-import io
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import Terminal
 from test_trust import tree
 
 from bridge import trust
@@ -16,11 +16,6 @@ from jobs.layout import Workspace
 from jobs.lock import Lock
 from worker.cli import main, parser
 from worker.terminal import purge as purge_command
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture

@@ -20,10 +20,8 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> SpoolPaths:
-    place = Workspace(tmp_path).spool
-    spool.prepare(place)
-    return place
+def place(workspace: Workspace) -> SpoolPaths:
+    return workspace.spool
 
 
 def record(job_id: str, state: Any = "succeeded", **fields: Any) -> Record:

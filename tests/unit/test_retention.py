@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from inbox_door import LIMITS, job_of
 from spooled_jobs import spooled
 
 from bridge.settings import Settings
@@ -16,7 +17,6 @@ from jobs import files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record, encode
-from jobs.parse import parse_job
 from jobs.states import State
 from worker.inbox.intake import Intake
 from worker.scheduling import retention
@@ -27,14 +27,6 @@ from worker.scheduling.retention import EndedJob, Timetable, expired_jobs, prune
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SECONDS = NOW.timestamp()
 DAY = 86_400.0
-LIMITS = Settings(
-    max_job_bytes=1024 * 1024,
-    max_active_jobs=100,
-    min_free_bytes=0,
-    max_attempts=4,
-    partial_write_grace=0.0,
-    test_jobs=True,
-)
 KEEP = Settings(keep_succeeded_days=7, keep_failed_days=30, keep_ended_jobs=100, keep_rejected_files=100)
 
 
@@ -165,8 +157,7 @@ def ended(place: SpoolPaths, job_id: str, days: float, *events: lifecycle.Event)
 
 
 def ended_record(job_id: str) -> dict[str, Any]:
-    record = lifecycle.accept(parse_job(job_id, encode({"schema_version": 1, "job_id": job_id, "kind": "noop",
-                                                        "payload": {}}), test_jobs=True), NOW)  # fmt: skip
+    record = lifecycle.accept(job_of(job_id), NOW)
     for event in (lifecycle.Started(), lifecycle.Succeeded({})):
         record = lifecycle.step(record, event, NOW)
     return record.as_dict()

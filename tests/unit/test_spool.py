@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from inbox_door import job_of
 
 from jobs import batch, client, clock, files, lifecycle, spool
 from jobs.errors import JobError
@@ -40,8 +41,7 @@ def place(tmp_path: Path) -> SpoolPaths:
 
 
 def accepted(job_id: str, payload: dict[str, Any] | None = None) -> tuple[Job, Record]:
-    value = {"schema_version": 1, "job_id": job_id, "kind": "migrate", "payload": payload or {}}
-    job = parse_job(job_id, encode(value))
+    job = job_of(job_id, "migrate", payload)
     return job, lifecycle.accept(job, NOON)
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from harness import Terminal
 from rich.cells import cell_len
 
 from worker.cli import parser
@@ -18,17 +19,12 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 CODE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-class Screen(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 @pytest.fixture
 def on_screen(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """Print on a terminal that is so wide; what it was sent."""
 
     def shown(print_it: Callable[[], None], width: int = 80, **environment: str) -> str:
-        screen = Screen()
+        screen = Terminal()
         monkeypatch.setattr("sys.stdout", screen)
         for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLORTERM"):
             monkeypatch.delenv(name, raising=False)
