@@ -347,10 +347,8 @@ def test_while_the_model_thinks_others_may_have_the_process(process: CogneeProce
 def test_the_model_is_given_the_whole_answer_to_build_a_graph(process: CogneeProcess, model: LlmServer) -> None:
     (found,) = process.ask_llm("KnowledgeGraph", TEXT, job_id="graph")["answers"]
     assert [node["name"] for node in found["nodes"]] == ["Alice", "SQLite", "Paris"]
-    assert [(edge["source_node_id"], edge["target_node_id"]) for edge in found["edges"]] == [
-        ("alice", "sqlite"),
-        ("sqlite", "paris"),
-    ]
+    expected = [("alice", "sqlite"), ("sqlite", "paris")]
+    assert [(edge["source_node_id"], edge["target_node_id"]) for edge in found["edges"]] == expected
 
 
 def test_a_model_that_knows_schemas_is_given_the_schema(process: CogneeProcess, model: LlmServer) -> None:

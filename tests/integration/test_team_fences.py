@@ -34,8 +34,6 @@ from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import CRASH_LIMITS
-from jobs.model import encode
-from jobs.parse import parse_job
 from worker.pool.team_jobs import TeamJobs
 
 AT = "2026-11-20T12:00:00Z"
@@ -151,17 +149,7 @@ def test_who_listens_to_all_workspaces_is_woken_by_a_notice_alone(team: Postgres
 def test_a_job_run_here_before_the_database_was_restored_waits_there_again(
     team: PostgresTeam, workspace_id: str
 ) -> None:
-    job = parse_job(
-        "again",
-        encode(
-            {
-                "schema_version": 1,
-                "job_id": "again",
-                "kind": "feedback",
-                "payload": {"memory_id": "m", "verdict": "helpful"},
-            }
-        ),
-    )
+    job = job_of("again", "feedback", {"memory_id": "m", "verdict": "helpful"})
     running = lifecycle.step(lifecycle.accept(job, clock.now()), lifecycle.Started(), clock.now())
     assert running.state == "running"
     team.post(workspace_id, "first", [(job, running)])

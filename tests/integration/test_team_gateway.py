@@ -505,9 +505,7 @@ def test_who_waits_for_a_workspace_that_was_taken_away_is_told(strangers: Strang
     waiting.server.close()
 
 
-def test_machines_that_lost_their_access_are_told_and_their_tokens_are_listed_also_after_their_person(
-    strangers: Strangers,
-) -> None:
+def test_machines_that_lost_access_are_told_and_tokens_are_listed_also_after_their_person(strangers: Strangers) -> None:
     hosted, workspace_id = strangers.hosted, strangers.workspace_id
     person, group = f"eve-{uuid4()}", f"group-{uuid4()}"
     hosted.token(person, group)

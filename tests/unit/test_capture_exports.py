@@ -40,10 +40,8 @@ def test_of_a_chatgpt_export_the_branch_that_was_shown_last_is_read() -> None:
 
 
 def test_a_claude_ai_export_is_read() -> None:
-    assert turns_of("claude-ai-2025-conversations.json") == [
-        "user: Which colour?",
-        "assistant: Blue, because it is calm.",
-    ]
+    expected = ["user: Which colour?", "assistant: Blue, because it is calm."]
+    assert turns_of("claude-ai-2025-conversations.json") == expected
 
 
 @pytest.mark.parametrize("name", ["messages.json", "messages.jsonl"])

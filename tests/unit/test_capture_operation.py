@@ -195,10 +195,9 @@ def test_what_a_fork_has_in_common_with_its_origin_is_kept_once(bench: Bench, dr
     assert (result["captured"], result["memories"]) == (2, 2)
     assert [item["left_out"].get("turn of another session", 0) for item in result["items"]] == [0, len(TALK)]
     if not dry_run:
-        assert [("five attempts" in context_of(bench, n), "Retry-After" in context_of(bench, n)) for n in (1, 2)] == [
-            (True, False),
-            (False, True),
-        ]
+        texts = [context_of(bench, number) for number in (1, 2)]
+        assert ["five attempts" in text for text in texts] == [True, False]
+        assert ["Retry-After" in text for text in texts] == [False, True]
         again = bench.run("b")
         assert (again["unchanged"], again["memories"]) == (2, 0)
 
@@ -208,10 +207,8 @@ def test_a_fork_does_not_bring_back_what_was_forgotten_of_its_origin(captured: B
     captured.write((*TALK, *MORE), FORK)
     assert captured.run("c")["memories"] == 1
     (number,) = [number for number, _ in captured.memories()]
-    assert ("five attempts" in context_of(captured, number), "Retry-After" in context_of(captured, number)) == (
-        False,
-        True,
-    )
+    assert "five attempts" not in context_of(captured, number)
+    assert "Retry-After" in context_of(captured, number)
 
 
 @pytest.mark.parametrize(("turns", "copies"), [(4, 4), (3, 3), (2, 0)])
@@ -291,12 +288,8 @@ def test_a_captured_memory_says_from_where_it_comes(bench: Bench) -> None:
     (tool,) = [tool for tool in TOOLS if tool.name == "memory_read"]
     told = call(tool, bench.workspace, {"memory_number": 1})
     assert isinstance(told, Answer)
-    assert told.structured["memory"]["captured_from"] == {
-        "tool": "claude-code",
-        "session_id": SESSION,
-        "first_place": "line 1",
-        "last_place": "line 4",
-    }
+    expected = {"tool": "claude-code", "session_id": SESSION, "first_place": "line 1", "last_place": "line 4"}
+    assert told.structured["memory"]["captured_from"] == expected
 
 
 def test_private_parts_secrets_and_ignored_files_are_not_kept(bench: Bench) -> None:

@@ -229,11 +229,8 @@ def test_a_compaction_and_a_cleared_context_are_markers_and_no_turns(tmp_path: P
 
 def test_a_turn_says_the_folder_in_which_it_was_said(tmp_path: Path) -> None:
     turns, _ = read_only(claude_file, tmp_path, "2.1.330-moved.jsonl")
-    assert [(turn.folder, turn.branch) for turn in turns] == [
-        ("/home/ana/shop", "main"),
-        ("/home/ana/other", "main"),
-        ("/home/ana/shop", "feature"),
-    ]
+    expected = [("/home/ana/shop", "main"), ("/home/ana/other", "main"), ("/home/ana/shop", "feature")]
+    assert [(turn.folder, turn.branch) for turn in turns] == expected
 
 
 @pytest.mark.parametrize("name", [f"{SESSION}/subagents/agent-abc123.jsonl", "agent-abc123.jsonl"])

@@ -97,9 +97,7 @@ def end_of(asked: tuple[threading.Thread, list[object]]) -> str:
     return error.why
 
 
-def test_a_job_that_ends_as_it_is_found_too_large_leaves_the_next_one_watched(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_ending_as_it_is_too_large_leaves_the_next_watched(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the instant in which the watcher decides, it may have answered: the watcher has to go on all the same."""
     child = made(ANSWERING)
     child.ask(REQUEST)

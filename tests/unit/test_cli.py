@@ -165,9 +165,7 @@ def test_the_subcommands_that_are_near_are_those_of_the_commands() -> None:
 
 
 @pytest.mark.parametrize(("name", "meant"), OTHER_NAMES.items())
-def test_a_command_is_known_by_the_name_that_other_programs_give_it(
-    name: str, meant: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_is_known_by_other_programs_names(name: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([name, "--help"])
     told = capsys.readouterr().out

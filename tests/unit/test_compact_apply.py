@@ -379,9 +379,7 @@ def test_a_memory_that_comes_during_the_comparison_is_active(stores: Stores, mon
     assert statuses(stores, *came) == ["Active"]
 
 
-def test_a_source_that_goes_while_its_topic_is_compared_makes_the_draft_stale(
-    stores: Stores, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_source_gone_during_comparison_makes_the_draft_stale(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)
     ids = two(stores)
     at = "2026-11-01T00:00:00Z"
@@ -472,12 +470,9 @@ def test_a_record_that_comes_or_goes_while_an_index_is_made_anew_is_in_it_or_not
         done(filled, "restore", decision_record_id=record_id)
     for number in range(4, 9):
         add(filled, f"Other {number}", topic_id="other")
-    for module, name, value in (
-        (slices, "SLICE_SECONDS", 0),
-        (vector_index, "_TOGETHER", 1),
-        (word_index, "_TOGETHER", 1),
-    ):
-        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(slices, "SLICE_SECONDS", 0)
+    for index in (vector_index, word_index):
+        monkeypatch.setattr(index, "_TOGETHER", 1)
 
     def meanwhile(progress: dict[str, Any]) -> None:
         if progress["done"] == 5:

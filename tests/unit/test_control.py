@@ -291,9 +291,7 @@ def test_a_folder_is_moved_to_the_rejected_files_once_and_holds_up_nobody(
 
 
 @pytest.mark.parametrize("name", ["anything", "pause", "pause.json.tmp", "pause.JSON", "pause.txt"])
-def test_a_file_that_is_no_request_is_deleted_with_a_line_in_the_log(
-    desk: Desk, name: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_is_no_request_is_deleted_and_logged(desk: Desk, name: str, caplog: pytest.LogCaptureFixture) -> None:
     assert not desk.ask(name, {}).exists()
     assert desk.obeyed == []
     [line] = caplog.messages

@@ -36,10 +36,8 @@ def test_jobs_whose_acceptance_the_disk_refused_half_way_all_run_in_the_end(
     door.intake.scan()
 
     assert spool.inbox(door.place) == []
-    assert {record.job_id: (record.state, record.generation) for record in door.ledger.live()} == {
-        "a": ("queued", 1),
-        "b": ("queued", 1),
-    }
+    expected = {"a": ("queued", 1), "b": ("queued", 1)}
+    assert {record.job_id: (record.state, record.generation) for record in door.ledger.live()} == expected
     assert sorted(door.taken) == ["a", "b"]
 
 

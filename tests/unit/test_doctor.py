@@ -333,10 +333,8 @@ def test_what_of_the_settings_has_no_effect_is_named_without_a_value(tmp_path: P
            "COGNEE_MEMORY_HTP": "1", "SYSTEM_ROOT_DIRECTORY": "/elsewhere"}  # fmt: skip
     settings = load(environment=env, workspace_env=dotenv, trusted=False)
     said = survey(settings, env, dotenv, False)
-    assert [(each.variable, each.near) for each in said.unknown] == [
-        ("COGNEE_MEMORY_HTP", "COGNEE_MEMORY_HTTP"),
-        ("COGNEE_MEMORY_MAX_RESULT", "COGNEE_MEMORY_MAX_RESULTS"),
-    ]
+    expected = [("COGNEE_MEMORY_HTP", "COGNEE_MEMORY_HTTP"), ("COGNEE_MEMORY_MAX_RESULT", "COGNEE_MEMORY_MAX_RESULTS")]
+    assert [(each.variable, each.near) for each in said.unknown] == expected
     assert said.ignored == ("LLM_API_KEY",)
     assert said.apart == ("LLM_ENDPOINT",)
     assert said.cognees == ("SYSTEM_ROOT_DIRECTORY",)

@@ -305,15 +305,8 @@ def test_a_verdict_on_a_memory_that_is_not_here_is_not_imported(here: WithFakeGr
 def test_every_line_is_as_the_published_schema_says(here: WithFakeGraph) -> None:
     some_of_everything(here)
     schema = jsonschema.Draft202012Validator(schemas()["export.schema.json"])
-    assert [line["type"] for line in lines_of(here)] == [
-        "header",
-        *["memory"] * 7,
-        *["compaction"] * 2,
-        "cognified",
-        *["feedback"] * 2,
-        "verdict",
-        "end",
-    ]
+    expected = ["header", *["memory"] * 7, *["compaction"] * 2, "cognified", *["feedback"] * 2, "verdict", "end"]
+    assert [line["type"] for line in lines_of(here)] == expected
     for line in lines_of(here):
         schema.validate(line)
     assert lines_of(here)[0]["counts"] == {"memory": 7, "compaction": 2, "cognified": 1, "feedback": 2, "verdict": 1}
@@ -490,9 +483,7 @@ def test_a_memory_keeps_the_original_that_it_has_and_takes_no_other(here: WithFa
 
 
 @pytest.mark.parametrize("between", [0, 150])
-def test_an_original_of_two_memories_stays_for_the_one_that_lacks_it(
-    here: WithFakeGraph, there: WithFakeGraph, between: int
-) -> None:
+def test_an_original_of_two_stays_for_who_lacks_it(here: WithFakeGraph, there: WithFakeGraph, between: int) -> None:
     """Also where the two are in different transactions."""
     others = [legacy(f"other {number}") for number in range(between)]
     store(here, Addition(legacy("shared"), hidden=True), Addition(summary("first"), migrated_from=an_id("shared")))
@@ -852,9 +843,7 @@ def test_json_goes_with_a_file_only(place: Workspace) -> None:
         command(place, "export", "--json")
 
 
-def test_a_file_from_elsewhere_is_copied_in_and_one_of_the_workspace_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_from_elsewhere_are_copied_in_ours_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = Workspace(tmp_path / "place")
 
     def dropped(path: str) -> dict[str, Any]:

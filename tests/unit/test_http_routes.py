@@ -204,9 +204,7 @@ def test_the_version_of_a_list_is_never_newer_than_its_rows(own: Operated, monke
     assert own.found("/v1/jobs")["version"] == before
 
 
-def test_that_a_worker_falls_silent_is_a_change_though_no_file_has_changed(
-    own: Operated, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_silent_worker_is_a_change_though_no_file_has_changed(own: Operated, monkeypatch: pytest.MonkeyPatch) -> None:
     own.workspace.spool.heartbeat.parent.mkdir(parents=True, exist_ok=True)
     own.workspace.spool.heartbeat.write_text("half of one")
     tag = own.get("/v1/status").headers["etag"]
@@ -382,11 +380,8 @@ def test_many_jobs_are_asked_at_once(own: Operated) -> None:
     for record in records:
         own.keep(record, {})
     found = own.done("/v1/jobs/retry", {"state": "failed", "error": "INTERNAL"})
-    assert (sorted(found["job_ids"]), found["requested"], found["skipped"]) == (
-        ["job-000", "job-001", "job-002"],
-        3,
-        [],
-    )
+    expected = (["job-000", "job-001", "job-002"], 3, [])
+    assert (sorted(found["job_ids"]), found["requested"], found["skipped"]) == expected
     assert own.done("/v1/jobs/retry", {"kind": "compact"})["job_ids"] == ["job-003"]
     found = own.done("/v1/jobs/retry", {"job_ids": ["job-003", "job-009", "none", "../token"]})
     assert found["job_ids"] == ["job-003"]

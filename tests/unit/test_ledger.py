@@ -185,9 +185,7 @@ def test_a_refused_outcome_holds_up_no_other_of_the_same_step(ledger: Ledger) ->
 # --- cancelling ---
 
 
-def test_a_job_is_cancelled_while_it_waits_and_neither_under_its_runner_nor_after_its_end(
-    place: SpoolPaths, ledger: Ledger
-) -> None:
+def test_a_job_is_cancelled_in_waiting_not_under_its_runner_or_after_its_end(place: SpoolPaths, ledger: Ledger) -> None:
     accepted(ledger, "waits", "runs", "ended")
     ledger.apply({"runs": Started(), "ended": Started()})
     (ended,) = ledger.apply({"ended": Succeeded({})})

@@ -45,11 +45,8 @@ def run(workspace: Workspace, capfd: pytest.CaptureFixture[str], *arguments: str
 
 def test_the_list_names_the_default_model_configured(workspace: Workspace, capfd: pytest.CaptureFixture[str]) -> None:
     rows = run(workspace, capfd, "list")["models"]
-    assert [(row["name"], row["configured"]) for row in rows] == [
-        ("english", True),
-        ("english-full", False),
-        ("multilingual", False),
-    ]
+    expected = [("english", True), ("english-full", False), ("multilingual", False)]
+    assert [(row["name"], row["configured"]) for row in rows] == expected
 
 
 def test_an_empty_workspace_gets_the_setting_and_no_job(

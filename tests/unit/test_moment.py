@@ -286,9 +286,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     worker.close()
 
 
-def test_a_prompt_is_answered_with_the_worker_s_notes_in_the_tool_s_form(
-    bench: Bench, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_workers_notes_answer_a_prompt_in_the_tools_form(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     out = json.loads(bench.call(capsys, "UserPromptSubmit", prompt="Which?"))
     assert out["hookSpecificOutput"] == {
         "hookEventName": "UserPromptSubmit", "additionalContext": "Notes:\n> - #3: A\n",

@@ -147,9 +147,7 @@ def test_a_failure_to_deliver_is_noted_until_something_is_delivered(stores: With
     assert noted() is None
 
 
-def test_on_a_mount_where_the_store_would_be_damaged_nothing_is_opened(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_a_mount_that_harms_stores_nothing_is_opened(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mounts, "describe", lambda path: mounts.classify("/mnt/share", "nfs4"))
     with pytest.raises(JobError, match="STORE_MOUNT_UNSAFE"):
         add(stores, "a")

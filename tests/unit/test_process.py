@@ -216,9 +216,7 @@ def serve(place: Place, patch: pytest.MonkeyPatch, order: list[str]) -> None:
     assert daemon.serve(place.workspace, Settings(config_dir=place.config), foreground=False) == 0
 
 
-def test_a_worker_lets_the_child_of_one_whose_lock_file_was_removed_finish(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_lets_the_child_of_one_without_its_lock_end(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """The new lock file has no note, so nothing says that the other worker died."""
     order: list[str] = []
     with Lock(place.workspace.store_lock) as orphan:

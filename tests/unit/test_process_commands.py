@@ -137,28 +137,23 @@ def test_a_worker_that_does_not_read_the_request_is_not_reported_as_drained(plac
     assert place.json("jobs", "drain")["error_code"] == "WORKER_NOT_RUNNING"
 
 
+def drain(place: Place) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "worker.cli", "jobs", "drain", "--json", "--workspace", str(place.workspace.root)]
+    return subprocess.Popen(command, env={**place.environment, "PYTHONPATH": str(PROJECT)}, stdout=subprocess.PIPE)
+
+
 def test_draining_returns_once_the_worker_that_read_the_request_has_gone(place: Place, tmp_path: Path) -> None:
-    with stand_in(place, tmp_path) as worker:
-        command = [sys.executable, "-m", "worker.cli", "jobs", "drain", "--json"]
-        with subprocess.Popen(
-            [*command, "--workspace", str(place.workspace.root)],
-            env={**place.environment, "PYTHONPATH": str(PROJECT)}, stdout=subprocess.PIPE,
-        ) as draining:  # fmt: skip
-            until(lambda: place.spool.request("drain").exists(), "the request is there")
-            place.spool.request("drain").unlink()
-            worker.communicate()
-            out, _ = draining.communicate(timeout=PATIENCE)
+    with stand_in(place, tmp_path) as worker, drain(place) as draining:
+        until(lambda: place.spool.request("drain").exists(), "the request is there")
+        place.spool.request("drain").unlink()
+        worker.communicate()
+        out, _ = draining.communicate(timeout=PATIENCE)
     assert json.loads(out)["drained"] is True
 
 
 def test_a_worker_that_stops_before_it_reads_the_request_has_not_drained(place: Place, tmp_path: Path) -> None:
-    with stand_in(place, tmp_path) as worker:
-        command = [sys.executable, "-m", "worker.cli", "jobs", "drain", "--json"]
-        with subprocess.Popen(
-            [*command, "--workspace", str(place.workspace.root)],
-            env={**place.environment, "PYTHONPATH": str(PROJECT)}, stdout=subprocess.PIPE,
-        ) as draining:  # fmt: skip
-            until(lambda: place.spool.request("drain").exists(), "the request is there")
-            worker.communicate()
-            out, _ = draining.communicate(timeout=PATIENCE)
+    with stand_in(place, tmp_path) as worker, drain(place) as draining:
+        until(lambda: place.spool.request("drain").exists(), "the request is there")
+        worker.communicate()
+        out, _ = draining.communicate(timeout=PATIENCE)
     assert json.loads(out)["error_code"] == "WORKER_NOT_RUNNING"

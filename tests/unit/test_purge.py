@@ -115,9 +115,7 @@ def test_a_folder_of_another_origin_is_not_removed(workspace: Workspace) -> None
     assert workspace.cognee_data.is_dir()
 
 
-def test_a_purge_that_was_interrupted_can_be_run_again(
-    workspace: Workspace, config: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_purge_runs_again(workspace: Workspace, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = shutil.rmtree
 
     def refuse(path: str) -> None:

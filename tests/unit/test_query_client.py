@@ -303,7 +303,7 @@ def answered(used: dict[str, Any] | None, *warnings: str, **other: Any) -> bytes
     ("used", "is_taken"),
     [(USED, True), (None, False), (USED | {"hits": 5}, False), (USED | {"model": "local:/other"}, False)],
 )
-def test_only_an_answer_with_our_own_reranker_is_passed_on(
+def test_only_our_rerankers_answer_is_passed_on(
     worker: FakeWorker, used: dict[str, Any] | None, is_taken: bool
 ) -> None:
     worker.settings = replace(worker.settings, rerank_model="/models/minilm")

@@ -389,9 +389,7 @@ def test_a_lexical_score_is_a_share_of_twice_the_norm_of_the_terms() -> None:
 
 
 @given(st.integers(1, 100), st.floats(1e-6, 12))
-def test_of_equally_rare_terms_the_score_falls_only_with_the_root_of_those_that_a_memory_lacks(
-    lacking: int, idf: float
-) -> None:
+def test_of_equally_rare_terms_the_score_falls_only_with_the_root_of_those_it_lacks(lacking: int, idf: float) -> None:
     alone, among = (lexical_of(2.2 * idf, bm25_norm([idf] * count)) for count in (1, 1 + lacking))
     assert alone == pytest.approx(0.5)
     assert among == pytest.approx(alone / math.sqrt(1 + lacking))

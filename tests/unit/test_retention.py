@@ -221,9 +221,7 @@ def test_a_job_that_is_being_run_again_is_not_taken_for_an_ended_one(workspace: 
     assert there(place) == {"again"}
 
 
-def test_an_ended_job_whose_copy_still_lies_among_the_active_is_left_to_recovery(
-    workspace: Workspace, place: SpoolPaths
-) -> None:
+def test_an_ended_job_with_a_copy_among_the_active_is_left_to_recovery(workspace: Workspace, place: SpoolPaths) -> None:
     """Its worker died before it had put the copy away. Without its record, the copy would be run as a new job."""
     record = ended(place, "a", 400)
     place.ended_copy("a").rename(place.copy("a"))

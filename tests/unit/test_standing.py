@@ -298,9 +298,7 @@ def test_a_memory_answers_by_its_other_decisions_as_before(place: Place) -> None
     assert (first["memory_id"], first["status_multiplier"], "standing" in first) == ("a", 1.0, False)
 
 
-def test_a_newer_one_that_may_replace_it_stands_first_where_both_answer_and_is_not_asked_about_otherwise(
-    place: Place,
-) -> None:
+def test_a_newer_one_that_may_replace_it_is_first_where_both_answer_and_not_asked_about_otherwise(place: Place) -> None:
     place.judge(saying(POSSIBLE + 0.1))
     place.add(
         memory("a", "2026-09-01", OLD, topic="How long do loans last"),

@@ -95,9 +95,7 @@ def test_looking_at_a_workspace_does_not_change_it(workspace: Workspace, config:
     assert not config.exists()
 
 
-def test_jobs_and_requests_that_waited_before_the_folder_was_ours_stay_and_are_listed(
-    workspace: Workspace, config: Path
-) -> None:
+def test_jobs_and_requests_of_before_the_folder_was_ours_stay_listed(workspace: Workspace, config: Path) -> None:
     """A clone can bring them. Whether one may run is the worker's question; the list is there before the mark."""
     job_id = client.submit(workspace.spool, "check", {}).job_id
     client.cancel(workspace.spool, job_id)
