@@ -70,6 +70,16 @@ def git(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout
 
 
+@contextmanager
+def masked(mask: int) -> Iterator[None]:
+    """What is made meanwhile has the modes that this mask leaves."""
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
 def sql(file: Path, statement: str, *values: Any) -> list[Any]:
     """The rows that a statement gives of an SQLite file, whose changes are kept."""
     with closing(sqlite3.connect(file)) as connection, connection:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from harness import raising
+from harness import masked, raising
 
 from jobs import batch, files, plain_files
 from jobs.errors import JobError
@@ -24,9 +24,8 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and pip
 
 @pytest.fixture(params=[0o000, 0o022, 0o077, 0o277, 0o777], ids=oct)
 def umask(request: pytest.FixtureRequest) -> Iterator[int]:
-    before = os.umask(request.param)
-    yield request.param
-    os.umask(before)
+    with masked(request.param):
+        yield request.param
 
 
 def mode(path: Path) -> int:
@@ -141,12 +140,9 @@ def test_another_users_folder_is_neither_used_nor_changed(tmp_path: Path) -> Non
 def test_a_file_system_without_modes_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: int) -> None:
     (tmp_path / "folder").mkdir(mode=0o755)
     monkeypatch.setattr(os, "fchmod", raising(OSError(refusal, os.strerror(refusal))))
-    before = os.umask(0o277)
-    try:
+    with masked(0o277):
         files.make_folder(tmp_path / "folder")
         files.replace(tmp_path / "folder" / "file", b"x")
-    finally:
-        os.umask(before)
     assert (tmp_path / "folder" / "file").read_bytes() == b"x"
 
 
@@ -537,10 +533,7 @@ def test_a_reader_never_sees_a_part_while_a_writer_replaces(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("mask", [0o022, 0o277])
 def test_missing_parents_are_private_too(tmp_path: Path, mask: int) -> None:
-    before = os.umask(mask)
-    try:
+    with masked(mask):
         files.make_folder(tmp_path / "a" / "b" / "c")
-    finally:
-        os.umask(before)
     for path in ("a", "a/b", "a/b/c"):
         assert stat.S_IMODE((tmp_path / path).stat().st_mode) == 0o700, path

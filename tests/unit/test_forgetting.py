@@ -285,9 +285,7 @@ def test_with_a_converted_memory_its_original_goes_and_the_other_way_round(store
 
 
 def test_a_record_is_made_anew_from_what_remains(stores: WithFakeGraph) -> None:
-    a = remember(stores, "Lakes are deep.", "Store rows in SQLite.", at="2026-11-01T00:00:00Z")
-    b = remember(stores, "Rivers are long.", "Keep the log small.", at="2026-11-02T00:00:00Z")
-    gone = remember(stores, f"The {SECRET} is small.", f"Name the fox {SECRET}.", at="2026-11-03T00:00:00Z")
+    gone, a, b = three(stores)
     record = compacted(stores)
     assert holds(stores.workspace, SECRET)
     result = forgotten(stores, memory_ids=[gone])
@@ -295,7 +293,7 @@ def test_a_record_is_made_anew_from_what_remains(stores: WithFakeGraph) -> None:
     assert (old, stores.store.get(old), stores.store.forgotten_at(old)) == (record, None, LATER)
     made = stores.store.get(new)
     assert made.sources == (a, b)
-    assert made.content.decisions == ("Store rows in SQLite (2026-11-01, #1)", "Keep the log small (2026-11-02, #2)")
+    assert made.content.decisions == ("Store rows in SQLite (2026-11-01, #2)", "Keep the log small (2026-11-02, #3)")
     assert statuses(stores) == {a: "Superseded", b: "Superseded", new: "DecisionRecord"}
     assert holds(stores.workspace, SECRET) == []
     restored = done(do(stores, "restore", {"decision_record_id": new}, "restore", "2026-11-20T14:00:00Z"))
@@ -349,9 +347,7 @@ def test_with_one_source_left_the_record_goes_and_it_counts_again(stores: WithFa
 
 
 def test_a_chain_of_records_is_made_anew_from_its_beginning(stores: WithFakeGraph) -> None:
-    a = remember(stores, "Lakes are deep.", "Store rows in SQLite.", at="2026-11-01T00:00:00Z")
-    b = remember(stores, "Rivers are long.", "Keep the log small.", at="2026-11-02T00:00:00Z")
-    gone = remember(stores, f"The {SECRET} is small.", f"Name the fox {SECRET}.", at="2026-11-03T00:00:00Z")
+    gone, a, b = three(stores)
     first = compacted(stores, at="2026-11-04T00:00:00Z")
     c = remember(stores, "Seas are salty.", "Ship on Friday.", at="2026-11-05T00:00:00Z")
     second = compacted(stores, at="2026-11-06T00:00:00Z")

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from harness import raising
+from harness import masked, raising
 
 from jobs import lock
 from jobs.errors import JobError
@@ -231,13 +231,9 @@ def test_nobody_holds_what_could_not_be_locked_and_looks_do_not_wait(path: Path,
 @posix
 @pytest.mark.parametrize("umask", [0o000, 0o277])
 def test_the_lock_is_private_whatever_the_umask(path: Path, umask: int) -> None:
-    before = os.umask(umask)
-    try:
-        with Lock(path) as mine:
-            assert mine.acquire()
-            assert path.stat().st_mode & 0o777 == 0o600
-    finally:
-        os.umask(before)
+    with masked(umask), Lock(path) as mine:
+        assert mine.acquire()
+        assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_file_removed_while_it_is_taken_is_not_held_by_two(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from harness import masked
 from inbox_door import job_of
 
 from jobs import batch, client, clock, files, lifecycle, spool
@@ -268,8 +269,7 @@ def test_a_rejected_file_is_kept_with_the_reason_beside_it(place: SpoolPaths) ->
 def test_a_rejected_file_is_closed_to_others_and_one_with_a_name_elsewhere_stays_as_it_is_there(
     place: SpoolPaths, tmp_path: Path
 ) -> None:
-    before = os.umask(0)
-    try:
+    with masked(0):
         (place.inbox / "open").write_bytes(b"?")
         elsewhere = tmp_path / "elsewhere"
         elsewhere.write_bytes(b"?")
@@ -280,8 +280,6 @@ def test_a_rejected_file_is_closed_to_others_and_one_with_a_name_elsewhere_stays
             entry = spool.Entry(place.inbox / name, None)
             kept = spool.reject(place, entry, JobError("NAME_INVALID"), None, "2026-11-20T12:00:00Z")
             modes[name] = kept.stat().st_mode & 0o777
-    finally:
-        os.umask(before)
     assert modes == {"open": 0o600, "linked": 0o666, "link": 0o666}
     assert elsewhere.stat().st_mode & 0o777 == 0o666
 
@@ -652,15 +650,12 @@ def test_nobody_waits_for_a_request_where_no_worker_is_or_longer_than_asked(plac
 @pytest.mark.parametrize("first", ["request", "drop", "request of a job"])
 def test_the_first_file_in_a_workspace_is_private_and_ignored_by_git(tmp_path: Path, first: str) -> None:
     place = SpoolPaths(tmp_path / "spool")
-    before = os.umask(0o022)
-    try:
+    with masked(0o022):
         if first == "request":
             client.request(place, "pause")
         elif first == "drop":
             client.submit(place, "noop", {})
         else:
             client.request_jobs(place, {"a": (place.cancel("a"), None)})
-    finally:
-        os.umask(before)
     assert stat.S_IMODE(place.root.stat().st_mode) == 0o700
     assert (place.root / ".gitignore").read_text() == "*\n"
