@@ -133,6 +133,7 @@ def a_link(path: Path) -> None:
         (Path.unlink, "not in .cognee_data"), (lambda path: path.write_bytes(b"\xff\xfe\x00"), "no text in UTF-8"),
         (huge, "limit"), (a_link, "not in .cognee_data"),
     ],
+    ids=["gone", "binary", "huge", "a link"],
 )  # fmt: skip
 def test_a_text_that_cannot_be_read_says_why(workspace: Workspace, old: OldWorkspace, harm: object, why: str) -> None:
     assert callable(harm)
