@@ -5,6 +5,7 @@ Nothing here sleeps for a guessed time: ``until`` looks again and again, and giv
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -69,10 +70,34 @@ def git(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout
 
 
+@contextmanager
+def masked(mask: int) -> Iterator[None]:
+    """What is made meanwhile has the modes that this mask leaves."""
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
 def sql(file: Path, statement: str, *values: Any) -> list[Any]:
     """The rows that a statement gives of an SQLite file, whose changes are kept."""
     with closing(sqlite3.connect(file)) as connection, connection:
         return connection.execute(statement, values).fetchall()
+
+
+def dump(file: Path, *but: str) -> list[str]:
+    """Every row of an SQLite file as a statement, but for those of these tables."""
+    left_out = tuple(f'INSERT INTO "{table}"' for table in but)
+    with closing(sqlite3.connect(file)) as connection:
+        return [line for line in connection.iterdump() if not line.startswith(left_out)]
+
+
+class Terminal(io.StringIO):
+    """What is printed to a terminal, or what a person types there."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def assert_linear(work: Callable[[int], object], size: int) -> None:
@@ -131,6 +156,11 @@ class Place:
         """The object that ``cognee-memory … --json`` prints."""
         found: dict[str, Any] = json.loads(self.cli(*arguments, "--json").stdout)
         return found
+
+    def fails(self, *arguments: str, **options: Any) -> tuple[int, str]:
+        """The exit status and the error's code of ``cognee-memory … --json``."""
+        done = self.cli(*arguments, "--json", **options)
+        return done.returncode, json.loads(done.stdout)["error_code"]
 
     def worker(self) -> RealWorker:
         return RealWorker(self)

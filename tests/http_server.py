@@ -103,6 +103,10 @@ class Reply:
         assert found["success"] is (self.status < 300)
         return found.get("error_code")
 
+    @property
+    def outcome(self) -> tuple[int, str | None]:
+        return self.status, self.code
+
 
 # --- held against the document ---
 

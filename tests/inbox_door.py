@@ -1,34 +1,41 @@
 """An inbox, and who reads it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bridge.settings import Settings
 from jobs import spool
 from jobs.layout import SpoolPaths
-from jobs.model import encode
+from jobs.model import Job, encode
+from jobs.parse import parse_job
 from worker.inbox.intake import Intake
 from worker.scheduling.ledger import Ledger
 
+LIMITS = Settings(
+    max_job_bytes=4096, max_active_jobs=100, min_free_bytes=0, max_attempts=4, partial_write_grace=0.0, test_jobs=True
+)
 
-def file_of(job_id: str, **fields: Any) -> bytes:
-    return encode({"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": {}, **fields})
+
+def file_of(job_id: str, kind: str = "noop", payload: object = None, **fields: Any) -> bytes:
+    payload = {} if payload is None else payload
+    return encode({"schema_version": 1, "job_id": job_id, "kind": kind, "payload": payload, **fields})
+
+
+def job_of(job_id: str, kind: str = "noop", payload: object = None, **fields: Any) -> Job:
+    return parse_job(job_id, file_of(job_id, kind, payload, **fields), test_jobs=True)
 
 
 class Door:
-    """``settings``: what is another than here, where the grace for unfinished writes is over at once."""
+    """``settings``: what is another than in LIMITS, where the grace for unfinished writes is over at once."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.place = SpoolPaths(folder)
         spool.prepare(self.place)
         self.ledger = Ledger(self.place, [])
         self.taken: list[str] = []
-        known = {
-            "max_job_bytes": 4096, "max_active_jobs": 100, "min_free_bytes": 0, "max_attempts": 4,
-            "partial_write_grace": 0.0, "test_jobs": True, **settings,
-        }  # fmt: skip
-        self.intake = Intake(self.place, self.ledger, Settings(**known), self._accepted)
+        self.intake = Intake(self.place, self.ledger, replace(LIMITS, **settings), self._accepted)
 
     def _accepted(self) -> None:
         """As the worker does: what has become due goes into the queue."""

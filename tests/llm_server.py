@@ -271,12 +271,8 @@ def knowledge_graph(text: str) -> dict[str, Any]:
         names = list(dict.fromkeys(re.findall(r"\b[A-Z][A-Za-z0-9]{2,}\b", line)))
         for name in names:
             node_id = name.lower()
-            nodes[node_id] = {
-                "id": node_id,
-                "name": name,
-                "type": "Thing",
-                "description": f"{name}, as the text has it",
-            }
+            said = f"{name}, as the text has it"
+            nodes[node_id] = {"id": node_id, "name": name, "type": "Thing", "description": said}
         for one, other in itertools.pairwise(names):
             ends = (one.lower(), other.lower())
             edges[ends] = {

@@ -134,9 +134,7 @@ def test_a_dropped_file_becomes_a_memory_that_a_question_finds(workspace: Path, 
     }  # fmt: skip
 
 
-def test_a_turn_that_is_fired_and_forgotten_starts_a_worker_and_is_found(
-    workspace: Path, environment: dict[str, str]
-) -> None:
+def test_a_turn_fired_and_forgotten_starts_a_worker_and_is_found(workspace: Path, environment: dict[str, str]) -> None:
     fired = script(
         "ingest.py", environment, str(workspace), "Why do backups fail on Sundays?",
         "The certificate of the mirror is renewed on Sunday night.", "0.9",

@@ -85,9 +85,7 @@ def summary(number: int, chance: random.Random) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("seed", range(5) if SOAK else range(1))
-def test_whatever_dies_each_job_has_its_effect_once_and_all_copies_are_equal(
-    tmp_path: Path, model_cache: Path, seed: int
-) -> None:
+def test_whatever_dies_jobs_have_one_effect_and_copies_are_equal(tmp_path: Path, model_cache: Path, seed: int) -> None:
     chance = random.Random(seed)
     with cluster() as server:
         team = Team(tmp_path, server, model_cache)

@@ -146,7 +146,7 @@ def fill(folder: Path) -> Path:
     return ballast
 
 
-def test_a_copy_on_a_full_disk_stays_as_it_was_and_follows_once_there_is_room(
+def test_a_copy_on_a_full_disk_stays_and_follows_once_there_is_room(
     tmp_path: Path, dsn: str, model_cache: Path
 ) -> None:
     team = Machines(tmp_path, dsn, model_cache)
@@ -182,7 +182,7 @@ def all_have_ended(place: Place, jobs: list[str], server: Cluster) -> bool:
     return all((record := place.record(job_id)) is not None and record.ended for job_id in jobs)
 
 
-def test_while_the_servers_disk_is_full_jobs_wait_and_what_was_answered_for_stays(
+def test_while_the_servers_disk_is_full_jobs_wait_and_what_was_answered_stays(
     tmp_path: Path, model_cache: Path
 ) -> None:
     with (

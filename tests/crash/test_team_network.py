@@ -58,9 +58,7 @@ MOMENTS = {
 
 
 @pytest.mark.parametrize("moment", MOMENTS if SOAK else list(MOMENTS)[:2])
-def test_a_pool_that_is_cut_off_is_replaced_and_what_it_still_sends_changes_nothing(
-    cut_off: CutOff, moment: str
-) -> None:
+def test_a_pool_that_is_cut_off_is_replaced_and_what_it_sends_changes_nothing(cut_off: CutOff, moment: str) -> None:
     """It is cut off while it runs a job, another one does it, and the link heals."""
     team, here, link = cut_off, cut_off.here, cut_off.link
     with here.worker(), contextlib.ExitStack() as pools:

@@ -58,9 +58,7 @@ def program(tmp_path: Path) -> Path:
     return found
 
 
-def test_a_property_that_is_added_by_the_steps_of_the_page_is_stored_asked_for_and_exported(
-    program: Path, tmp_path: Path
-) -> None:
+def test_a_property_added_by_the_steps_of_the_page_is_stored_found_and_exported(program: Path, tmp_path: Path) -> None:
     followed = list(steps("A property of a memory"))
     for step in followed:
         step.follow(program)

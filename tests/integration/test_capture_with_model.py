@@ -76,7 +76,7 @@ def captured(place: Place, session: str) -> tuple[dict[str, Any], dict[str, Any]
     return result, memory
 
 
-def test_only_items_whose_quote_stands_in_the_transcript_are_kept(
+def test_only_items_with_a_quote_of_the_transcript_are_kept(
     running: tuple[Place, RealWorker], model: LlmServer
 ) -> None:
     place, _ = running
@@ -125,7 +125,7 @@ def test_where_the_model_fails_the_rules_summarise_and_the_result_says_so(
     assert [warning for warning in result["warnings"] if "Rules did" in warning] != []
 
 
-def test_a_budget_that_is_used_up_leaves_the_rest_to_the_rules(
+def test_a_budget_that_is_spent_leaves_the_rest_to_the_rules(
     running: tuple[Place, RealWorker], model: LlmServer
 ) -> None:
     place, _ = running

@@ -96,7 +96,7 @@ def test_a_text_becomes_nodes_and_edges_of_the_graph(
     assert {"alice", "mysql"} <= beside
 
 
-def test_the_model_is_given_the_memorys_text_and_nothing_else_of_the_workspace(
+def test_the_model_gets_the_memorys_text_and_nothing_else_of_the_workspace(
     process: CogneeProcess, model: LlmServer
 ) -> None:
     process.ingest({"summary": {"topic": "Elsewhere", "context": "Nobody asked about Zephyr."}})
@@ -148,7 +148,7 @@ def test_an_answer_rests_on_memories_with_a_model_and_where_it_fails(
     assert len(model.requests) == 2
 
 
-def test_a_provider_that_refuses_ends_the_attempt_and_nothing_is_asked_again(
+def test_a_provider_that_refuses_ends_the_attempt_and_is_not_asked_again(
     process: CogneeProcess, model: LlmServer
 ) -> None:
     for status, code, retryable in ((429, "RATE_LIMITED", True), (401, "LLM_KEY_REFUSED", False)):
@@ -347,10 +347,8 @@ def test_while_the_model_thinks_others_may_have_the_process(process: CogneeProce
 def test_the_model_is_given_the_whole_answer_to_build_a_graph(process: CogneeProcess, model: LlmServer) -> None:
     (found,) = process.ask_llm("KnowledgeGraph", TEXT, job_id="graph")["answers"]
     assert [node["name"] for node in found["nodes"]] == ["Alice", "SQLite", "Paris"]
-    assert [(edge["source_node_id"], edge["target_node_id"]) for edge in found["edges"]] == [
-        ("alice", "sqlite"),
-        ("sqlite", "paris"),
-    ]
+    expected = [("alice", "sqlite"), ("sqlite", "paris")]
+    assert [(edge["source_node_id"], edge["target_node_id"]) for edge in found["edges"]] == expected
 
 
 def test_a_model_that_knows_schemas_is_given_the_schema(process: CogneeProcess, model: LlmServer) -> None:
@@ -393,9 +391,7 @@ def test_a_model_that_nobody_serves_is_a_matter_of_settings(process: CogneeProce
     assert model.requests == []
 
 
-def test_a_preview_has_the_models_word_and_without_it_the_rules_and_says_so(
-    process: CogneeProcess, model: LlmServer
-) -> None:
+def test_a_preview_has_the_models_word_or_else_the_rules_and_says_so(process: CogneeProcess, model: LlmServer) -> None:
     for day, retention in ((1, "Logs are kept for a week."), (2, "Nobody reads logs older than a day or two.")):
         summary = {
             "topic": "Log retention",

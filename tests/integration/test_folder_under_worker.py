@@ -45,9 +45,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Place, R
         yield place, worker
 
 
-def test_after_the_memory_is_removed_under_an_idle_worker_a_success_is_on_the_disk(
-    running: tuple[Place, RealWorker],
-) -> None:
+def test_after_the_memory_is_removed_under_an_idle_worker_a_success_lasts(running: tuple[Place, RealWorker]) -> None:
     place, worker = running
     (child,) = worker.children()
     shutil.rmtree(place.workspace.memory)
@@ -84,9 +82,7 @@ def test_a_memory_that_appears_from_elsewhere_under_a_worker_is_not_adopted(
     assert len(found(place, "gamma fact")) == 2
 
 
-def test_after_the_graph_is_removed_under_a_worker_the_next_job_writes_it_again(
-    running: tuple[Place, RealWorker],
-) -> None:
+def test_after_the_graph_is_removed_under_a_worker_the_next_job_writes_it(running: tuple[Place, RealWorker]) -> None:
     place, _ = running
     shutil.rmtree(place.workspace.cognee_system)
     shutil.rmtree(place.workspace.cognee_data)

@@ -45,9 +45,7 @@ def first(place: Place, query: str) -> str:
     return str(answer["results"][0]["summary_text"])
 
 
-def test_a_workspace_of_an_earlier_version_answers_and_is_embedded_again_by_itself(
-    tmp_path: Path, full_weights: Path
-) -> None:
+def test_a_workspace_of_an_earlier_version_answers_and_embeds_itself_again(tmp_path: Path, full_weights: Path) -> None:
     place = Place(tmp_path)
     assert place.json("doctor")["success"]  # the folders are this user's
     made_by_an_earlier_version(

@@ -438,9 +438,7 @@ def test_no_question_is_lost_as_the_server_leaves_and_comes_again(model_cache: P
     assert " died: " not in place.log()
 
 
-def test_servers_that_are_killed_one_after_the_other_come_again_after_growing_pauses(
-    model_cache: Path, tmp_path: Path
-) -> None:
+def test_servers_killed_one_after_the_other_come_again_after_growing_pauses(model_cache: Path, tmp_path: Path) -> None:
     place = Served(tmp_path, model_cache)
     with place.worker():
         for _ in range(3):

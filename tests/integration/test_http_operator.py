@@ -188,7 +188,7 @@ def test_a_browser_is_led_to_the_page_and_a_page_of_another_site_comes_to_nothin
     assert not place.spool.request("pause").exists()
 
 
-def test_no_request_of_any_kind_is_answered_otherwise_than_the_document_says(place: Operated) -> None:
+def test_no_request_is_answered_otherwise_than_the_document_says(place: Operated) -> None:
     """schemathesis makes them of the OpenAPI document: valid ones, invalid ones, and in the order of its links."""
     seconds = 600 if SOAK else 4
     place.done("/v1/control", {"request": "pause"})

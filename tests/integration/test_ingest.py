@@ -81,12 +81,8 @@ def test_a_structured_summary_becomes_a_memory_and_its_nodes(graph: CogneeProces
     assert node["decisions"] == ["Use a token bucket", "Keep it per user"]
     assert (node["references_files"], node["references_plans"]) == (["src/limits.py"], ["plan-021"])
     assert (node["references_branches"], node["references_issues"]) == (["odd-name"], ["#77"])
-    assert edges(graph, found["memory_id"]) == {
-        ("decided", "Decision"): 2,
-        ("about", "Topic"): 1,
-        ("of_plan", "Plan"): 1,
-        ("of_session", "Session"): 1,
-    }
+    expected = {("decided", "Decision"): 2, ("about", "Topic"): 1, ("of_plan", "Plan"): 1, ("of_session", "Session"): 1}
+    assert edges(graph, found["memory_id"]) == expected
     assert graph.lag() == 0
 
 

@@ -190,9 +190,7 @@ def test_a_failure_keeps_nothing_and_the_pairs_wait_for_the_next_attempt(
     assert asked(place)["newer"] == len(left)
 
 
-def test_what_the_provider_refuses_for_its_words_stays_disputed_and_is_not_asked_again(
-    place: Place, model: LlmServer
-) -> None:
+def test_what_the_provider_refuses_for_its_words_stays_disputed_and_unasked(place: Place, model: LlmServer) -> None:
     dispute(place, "bridge")
     count = len(doubtful(place))
     model.then(Status(400, message="maximum context length", code="context_length_exceeded"))

@@ -141,12 +141,8 @@ class OwnPlace(Place):
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[OwnPlace]:
     place = OwnPlace(tmp_path_factory.mktemp("own"), model_cache)
-    place.environment |= {
-        "ANTHROPIC_BASE_URL": "http://127.0.0.1:9/",
-        "CLAUDECODE": "1",
-        "LLM_API_KEY": "of-ours",
-        "PWD": "/",
-    }
+    of_the_tool = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9/", "CLAUDECODE": "1", "PWD": "/"}
+    place.environment |= {**of_the_tool, "LLM_API_KEY": "of-ours"}
     place.json("capture", "enable", "claude-code", "--summaries", "own")
     with place.worker():
         yield place
@@ -251,9 +247,7 @@ def test_where_the_program_fails_the_rules_summarise_and_the_result_says_why(
     assert (len(place.calls()), result["model_calls"]) == (calls, counted)
 
 
-def test_a_program_that_hangs_is_ended_with_its_children_and_others_are_served_meanwhile(
-    tmp_path: Path, model_cache: Path
-) -> None:
+def test_a_program_that_hangs_ends_with_its_children_and_others_are_served(tmp_path: Path, model_cache: Path) -> None:
     place = OwnPlace(tmp_path, model_cache, COGNEE_MEMORY_LLM_TIMEOUT_SECONDS="3")
     place.json("capture", "enable", "claude-code", "--summaries", "own")
     place.answer(beside=True)

@@ -46,16 +46,8 @@ HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1;alert(1)
 
 
 def summary(topic: str, topic_id: str, *decisions: str, day: int = 1, **more: Any) -> dict[str, Any]:
-    return {
-        "summary": {
-            "topic": topic,
-            "topic_id": topic_id,
-            "context": f"How we came to it, on day {day}.",
-            "decisions": list(decisions),
-            "created_at": f"2026-11-{day:02}T12:00:00Z",
-            **more,
-        }
-    }
+    said = {"topic": topic, "topic_id": topic_id, "context": f"How we came to it, on day {day}."}
+    return {"summary": {**said, "decisions": list(decisions), "created_at": f"2026-11-{day:02}T12:00:00Z", **more}}
 
 
 MEMORIES = [
@@ -92,6 +84,10 @@ class Site:
 
     def submit(self, *jobs: tuple[str, dict[str, Any]], **fields: Any) -> list[str]:
         return [self.place.submit(kind, payload, **fields) for kind, payload in jobs]
+
+    def ended(self, *jobs: tuple[str, dict[str, Any]], **fields: Any) -> list[str]:
+        """Submit them, and wait until they have ended."""
+        return [self.place.ended(job).job_id for job in self.submit(*jobs, **fields)]
 
 
 class Tab:
@@ -274,9 +270,7 @@ def test_failures_of_one_cause_are_found_understood_and_run_again_together(site:
 
 
 def test_jobs_that_differ_in_why_they_failed_say_so_each(site: Site, tab: Tab) -> None:
-    jobs = site.submit(*[("set_status", {"memory_id": f"lost-{place}", "status": "Draft"}) for place in "aab"])
-    for job in jobs:
-        site.place.ended(job)
+    site.ended(*[("set_status", {"memory_id": f"lost-{place}", "status": "Draft"}) for place in "aab"])
     tab.open()
     cause = tab.page.locator(".cause", has_text="MEMORY_NOT_FOUND")
     expect(cause.locator("li", has_text="lost-a")).to_contain_text("× 2")
@@ -284,8 +278,7 @@ def test_jobs_that_differ_in_why_they_failed_say_so_each(site: Site, tab: Tab) -
 
 
 def test_a_dialog_closes_once_it_was_obeyed_though_what_it_stood_beside_stays(site: Site, tab: Tab) -> None:
-    [job] = site.submit(("noop", {"outcome": "fail"}))
-    site.place.ended(job)
+    site.ended(("noop", {"outcome": "fail"}))
     page = tab.open("#/queue?state=failed&kind=noop")
     nothing = {"success": True, "job_ids": [], "requested": 0, "obeyed": 0, "skipped": []}
     page.route("**/v1/jobs/retry", lambda route: route.fulfill(json=nothing))
@@ -339,8 +332,7 @@ def test_what_cannot_be_mended_is_dismissed(site: Site, tab: Tab) -> None:
 
 
 def test_filters_make_an_address_and_the_back_button_works(site: Site, tab: Tab) -> None:
-    [job] = site.submit(("noop", {"outcome": "fail"}), correlation_id="night-42")
-    site.place.ended(job)
+    [job] = site.ended(("noop", {"outcome": "fail"}), correlation_id="night-42")
     page = tab.open()
     page.get_by_role("link", name=re.compile("^failed")).click()
     page.get_by_label("Kind").select_option("noop")
@@ -421,8 +413,7 @@ def test_a_row_says_what_its_job_is_about_and_leads_to_the_memory_that_it_made(s
 
 
 def test_what_would_fail_again_is_advised_to_be_dismissed(site: Site, tab: Tab) -> None:
-    [job] = site.submit(("compact", {"topic_id": "no-such-topic"}))
-    site.place.ended(job)
+    [job] = site.ended(("compact", {"topic_id": "no-such-topic"}))
     page = tab.open()
     cause = page.locator(".cause", has_text="TOPIC_NOT_FOUND")
     advised = cause.locator('[data-tone="soft"]')
@@ -453,8 +444,7 @@ def _reasons(site: Site) -> list[str]:
 
 
 def test_the_life_of_a_job_is_told_from_its_drop_to_its_end(site: Site, tab: Tab) -> None:
-    [job] = site.submit(("noop", {"outcome": "retry"}), max_attempts=2, correlation_id="story-1", submitted_by="ada")
-    site.place.ended(job)
+    [job] = site.ended(("noop", {"outcome": "retry"}), max_attempts=2, correlation_id="story-1", submitted_by="ada")
     page = tab.open(f"#/jobs/{job}")
     life = page.locator(".life")
     for event in ("Dropped into the inbox", "Accepted", "Attempt 1", "Attempt 2", "Ended: failed"):
@@ -470,8 +460,7 @@ def test_the_life_of_a_job_is_told_from_its_drop_to_its_end(site: Site, tab: Tab
 
 
 def test_by_the_keyboard_alone_a_failed_job_is_found_and_run_again(site: Site, tab: Tab) -> None:
-    [job] = site.submit(("noop", {"outcome": "fail"}), correlation_id="keys")
-    site.place.ended(job)
+    [job] = site.ended(("noop", {"outcome": "fail"}), correlation_id="keys")
     page = tab.open()
     expect(page.get_by_role("searchbox")).to_be_visible()
     page.keyboard.press("/")
@@ -523,8 +512,7 @@ def test_activity_has_bars_lines_and_a_table(site: Site, tab: Tab) -> None:
 
 
 def test_the_axis_of_time_has_full_hours(site: Site, tab: Tab) -> None:
-    [job] = site.submit(("noop", {}))
-    site.place.ended(job)
+    site.ended(("noop", {}))
     page = tab.open("#/activity?hours=24")
     expect(page.locator("rect.bar").first).to_be_visible()
     ticks = page.locator("svg").first.locator("text.tick").all_text_contents()
@@ -604,9 +592,7 @@ def test_who_types_before_the_screen_is_complete_loses_nothing(site: Site, tab: 
     expect(page.get_by_role("searchbox")).to_have_value("uploads")
 
 
-def test_the_browser_filters_and_opens_a_memory_and_sets_its_status(
-    site: Site, tab: Tab, remembered: list[str]
-) -> None:
+def test_the_browser_filters_opens_a_memory_and_sets_its_status(site: Site, tab: Tab, remembered: list[str]) -> None:
     page = tab.open("#/memories")
     expect(page.locator(".memories tbody tr").first).to_be_visible()
     page.get_by_label("Topic").select_option("sessions")
@@ -642,9 +628,7 @@ def test_a_memory_gets_feedback_by_two_buttons_and_a_second_press_takes_it_back(
     expect(wrong).to_have_attribute("aria-pressed", "false")
 
 
-def test_a_captured_memory_says_that_it_was_captured_and_from_where(
-    site: Site, tab: Tab, remembered: list[str]
-) -> None:
+def test_a_captured_memory_says_that_it_was_and_from_where(site: Site, tab: Tab, remembered: list[str]) -> None:
     root = site.place.workspace.root
     (root / "talk.md").write_text(
         "## User\n\nWe decided to keep the queue in SQLite.\n\n## Assistant\n\nNoted for later.\n"
@@ -703,9 +687,7 @@ def test_a_memory_full_of_markup_and_script_stays_text_everywhere(site: Site, ta
 # --- topics ---
 
 
-def test_a_compaction_is_shown_first_done_as_it_was_shown_and_taken_back(
-    site: Site, tab: Tab, remembered: list[str]
-) -> None:
+def test_a_compaction_is_shown_done_as_shown_and_taken_back(site: Site, tab: Tab, remembered: list[str]) -> None:
     def kept() -> set[str]:
         jobs = site.place.json("jobs", "list", "--kind", "compact", "--state", "succeeded")["jobs"]
         return {job["job_id"] for job in jobs}
@@ -727,8 +709,7 @@ def test_a_compaction_is_shown_first_done_as_it_was_shown_and_taken_back(
     page.get_by_role("button", name="They contradict each other").click()
     expect(record).to_contain_text("[Later]")
 
-    [job] = site.submit(("ingest", summary("Uploads, a third time", "uploads", "Log each retry.", day=17)))
-    site.place.ended(job)
+    site.ended(("ingest", summary("Uploads, a third time", "uploads", "Log each retry.", day=17)))
     page.get_by_role("button", name="Merge these 2 memories").click()
     expect(page.locator("main").get_by_text("The topic has changed since this preview was made.")).to_be_visible()
 
@@ -746,8 +727,7 @@ def test_a_compaction_is_shown_first_done_as_it_was_shown_and_taken_back(
 def test_what_is_open_is_listed_with_its_topic_and_leads_to_its_memory(site: Site, tab: Tab) -> None:
     asks = summary("Owls", "owls", "Owls are counted at night.", day=3)
     asks["summary"]["open_questions"] = ["Who feeds the owls?"]
-    [job] = site.submit(("ingest", asks))
-    site.place.ended(job)
+    site.ended(("ingest", asks))
     page = tab.open("#/topics")
     still_open = page.get_by_role("region", name="Still open")
     expect(still_open.get_by_role("link", name="Owls", exact=True)).to_be_visible()

@@ -88,9 +88,7 @@ def running(
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_a_session_is_captured_by_itself_and_the_next_one_begins_with_it(
-    tool: Tool, running: tuple[Place, AgentModels]
-) -> None:
+def test_a_session_is_captured_by_itself_and_begins_the_next(tool: Tool, running: tuple[Place, AgentModels]) -> None:
     place, server = running
     program = shutil.which(tool.program, path=SEARCHED)
     if program is None:

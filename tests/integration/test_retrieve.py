@@ -429,10 +429,8 @@ def test_a_store_whose_model_is_not_on_this_machine_is_refused_with_the_remedy(o
 def test_a_chosen_model_that_is_missing_is_a_clear_error_with_the_remedy(of_full_weights: Place) -> None:
     of_full_weights.environment["EMBEDDING_MODEL"] = ENGLISH_FULL.model
     found = script(of_full_weights, str(of_full_weights.workspace.root), "session", status=1)
-    assert (found["error_code"], found["remediation"]) == (
-        "MODEL_MISSING",
-        "Fetch it: cognee-memory model use english-full.",
-    )
+    expected = ("MODEL_MISSING", "Fetch it: cognee-memory model use english-full.")
+    assert (found["error_code"], found["remediation"]) == expected
 
 
 def test_a_damaged_store_is_an_answer_and_no_traceback(tmp_path: Path) -> None:

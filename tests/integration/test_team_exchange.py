@@ -118,9 +118,7 @@ def test_no_job_counts_as_submitted_later_than_now(place: SpoolPaths, team: Pick
     assert clock.parse(posted.job["submitted_at"]) <= team.time()
 
 
-def test_one_job_that_the_team_refuses_ends_and_holds_up_no_other(
-    place: SpoolPaths, team: Picky, workspace_id: str
-) -> None:
+def test_a_job_that_the_team_refuses_ends_and_stops_no_other(place: SpoolPaths, team: Picky, workspace_id: str) -> None:
     exchange, ledger = exchange_of(place, team, workspace_id, "a", "bad", "c")
     exchange.run()
     refused = ledger.find("bad")
@@ -162,9 +160,7 @@ def attach(team: PostgresTeam, workspace_id: str, job_id: str, *parts: bytes, up
     return sent[-1]
 
 
-def test_a_job_is_not_posted_before_all_that_it_needs_is_attached(
-    place: SpoolPaths, team: Picky, workspace_id: str
-) -> None:
+def test_a_job_is_not_posted_before_its_needs_are_attached(place: SpoolPaths, team: Picky, workspace_id: str) -> None:
     exchange, ledger = exchange_of(place, team, workspace_id, "a", kind="cognify", paths=["notes.md"])
     for upto in (0, 1):
         if upto:

@@ -19,6 +19,7 @@ import psycopg
 import pytest
 from fake_embedder import FakeEmbedder
 from harness import until
+from inbox_door import job_of
 
 from bridge.memory import Content, Memory, Metadata
 from bridge.store.team.team_store import TeamStore
@@ -33,8 +34,6 @@ from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import CRASH_LIMITS
-from jobs.model import encode
-from jobs.parse import parse_job
 from worker.pool.team_jobs import TeamJobs
 
 AT = "2026-11-20T12:00:00Z"
@@ -55,8 +54,7 @@ def workspace_id(team: PostgresTeam) -> str:
 
 
 def post(team: PostgresTeam, workspace_id: str, job_id: str) -> None:
-    file = {"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": {}}
-    job = parse_job(job_id, encode(file), test_jobs=True)
+    job = job_of(job_id)
     assert team.post(workspace_id, "first", [(job, lifecycle.accept(job, clock.now()))]) == {job_id: "posted"}
 
 
@@ -128,9 +126,7 @@ def test_a_renewal_that_comes_after_the_release_holds_nothing(team: PostgresTeam
     assert team.take("second", [workspace_id], 30) is not None
 
 
-def test_who_listens_to_all_workspaces_is_woken_by_a_notice_and_by_nothing_else(
-    team: PostgresTeam, workspace_id: str
-) -> None:
+def test_who_listens_to_all_workspaces_is_woken_by_a_notice_alone(team: PostgresTeam, workspace_id: str) -> None:
     woken, looked = [], []
     is_there = threading.Event()
 
@@ -150,20 +146,10 @@ def test_who_listens_to_all_workspaces_is_woken_by_a_notice_and_by_nothing_else(
     assert len(woken) == 2
 
 
-def test_a_job_that_ran_here_before_the_database_was_restored_waits_there_again(
+def test_a_job_run_here_before_the_database_was_restored_waits_there_again(
     team: PostgresTeam, workspace_id: str
 ) -> None:
-    job = parse_job(
-        "again",
-        encode(
-            {
-                "schema_version": 1,
-                "job_id": "again",
-                "kind": "feedback",
-                "payload": {"memory_id": "m", "verdict": "helpful"},
-            }
-        ),
-    )
+    job = job_of("again", "feedback", {"memory_id": "m", "verdict": "helpful"})
     running = lifecycle.step(lifecycle.accept(job, clock.now()), lifecycle.Started(), clock.now())
     assert running.state == "running"
     team.post(workspace_id, "first", [(job, running)])
@@ -235,8 +221,7 @@ def test_who_finds_no_job_knows_when_one_may_be_due(team: PostgresTeam) -> None:
         return team.due_in(node, [workspace_id])
 
     assert due("first") is None
-    file = {"schema_version": 1, "job_id": "later", "kind": "noop", "payload": {}}
-    job = parse_job("later", encode(file), test_jobs=True)
+    job = job_of("later")
     later = replace(lifecycle.accept(job, clock.now()), next_attempt_at=clock.iso(clock.now() + timedelta(hours=1)))
     team.post(workspace_id, "first", [(job, later)])
     assert 3500 < (due("first") or 0) <= 3600
@@ -252,7 +237,7 @@ def test_who_finds_no_job_knows_when_one_may_be_due(team: PostgresTeam) -> None:
 
 
 def test_a_job_of_the_graph_may_be_due_once_its_owner_is_gone(team: PostgresTeam, workspace_id: str, dsn: str) -> None:
-    job = parse_job("a", encode({"schema_version": 1, "job_id": "a", "kind": "ask", "payload": {"question": "why?"}}))
+    job = job_of("a", "ask", {"question": "why?"})
     team.post(workspace_id, "first", [(job, lifecycle.accept(job, clock.now()))])
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(
@@ -296,7 +281,7 @@ def test_a_worker_whose_clock_is_hours_off_runs_jobs_by_the_time_of_the_server(
 
 
 def test_no_job_counts_as_accepted_in_the_future_whatever_a_machine_says(team: PostgresTeam, workspace_id: str) -> None:
-    job = parse_job("a", encode({"schema_version": 1, "job_id": "a", "kind": "noop", "payload": {}}), test_jobs=True)
+    job = job_of("a")
     team.post(workspace_id, "first", [(job, lifecycle.accept(job, clock.now() + timedelta(hours=5)))])
     [due] = team.due(taken(team, workspace_id, "first"), "first", 10)
     assert clock.parse(due.record.accepted_at or "") <= team.time()

@@ -24,6 +24,7 @@ import psycopg
 import pytest
 from gateways import Hosted, created_role
 from harness import PATIENCE, PROJECT, SOAK, Place, until
+from inbox_door import job_of
 from pools import PoolProcess
 from postgres import database
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -125,9 +126,7 @@ def test_machines_of_a_group_remember_together_and_one_that_was_off_gets_nothing
         assert second.cli("worker", "stop").returncode == 0
 
 
-def test_a_workspace_is_shared_through_the_gateway_by_the_command(
-    hosted: Hosted, tmp_path: Path, model_cache: Path
-) -> None:
+def test_the_command_shares_a_workspace_through_the_gateway(hosted: Hosted, tmp_path: Path, model_cache: Path) -> None:
     place = Place(
         tmp_path / "laptop",
         COGNEE_MEMORY_TEAM=hosted.address,
@@ -392,8 +391,7 @@ def test_an_earlier_version_that_waits_is_told_whether_a_notice_came(strangers: 
 
 def post(team: GatewayTeam, workspace_id: str) -> str:
     """Post a job that nobody runs. Returns its id."""
-    file = {"schema_version": 1, "job_id": new_job_id(), "kind": "noop", "payload": {}}
-    job = parse_job(str(file["job_id"]), encode(file), test_jobs=True)
+    job = job_of(new_job_id())
     assert team.post(workspace_id, "laptop", [(job, lifecycle.accept(job, clock.now()))]) == {job.job_id: "posted"}
     return job.job_id
 
@@ -458,8 +456,7 @@ def test_who_waits_is_told_of_a_change_whose_notice_was_lost(strangers: Stranger
     team.commit(workspace_id, found.position, [row], [], Author("host"), 8)
     assert waiting.look() == [workspace_id]
     assert waiting.look() == []
-    file = {"schema_version": 1, "job_id": str(uuid4()), "kind": "noop", "payload": {}}
-    job = parse_job(file["job_id"], encode(file), test_jobs=True)  # type: ignore[arg-type]
+    job = job_of(str(uuid4()))
     team.post(workspace_id, "host", [(job, lifecycle.accept(job, clock.now()))])
     assert waiting.look() == [], "a laptop runs no jobs"
     team.cancel(workspace_id, job.job_id)
@@ -508,9 +505,7 @@ def test_who_waits_for_a_workspace_that_was_taken_away_is_told(strangers: Strang
     waiting.server.close()
 
 
-def test_machines_that_lost_their_access_are_told_and_their_tokens_are_listed_also_after_their_person(
-    strangers: Strangers,
-) -> None:
+def test_machines_that_lost_access_are_told_and_tokens_are_listed_also_after_their_person(strangers: Strangers) -> None:
     hosted, workspace_id = strangers.hosted, strangers.workspace_id
     person, group = f"eve-{uuid4()}", f"group-{uuid4()}"
     hosted.token(person, group)
@@ -768,9 +763,7 @@ def test_the_gateways_role_changes_no_row_that_is_there_and_sees_no_receipt(stra
         server.close()
 
 
-def test_no_request_of_any_kind_is_answered_otherwise_than_the_document_says(
-    strangers: Strangers, tmp_path: Path
-) -> None:
+def test_no_request_is_answered_otherwise_than_the_document_says(strangers: Strangers, tmp_path: Path) -> None:
     """schemathesis makes them of the gateway's OpenAPI document: valid ones and invalid ones."""
     seconds = 600 if SOAK else 4
     hosted, description = strangers.hosted, tmp_path / "openapi.json"

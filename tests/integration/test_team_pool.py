@@ -23,9 +23,7 @@ from jobs.model import encode
 from jobs.parse import parse_job
 
 
-def test_a_pool_runs_the_jobs_of_all_workspaces_and_keeps_so_many_copies(
-    tmp_path: Path, dsn: str, model_cache: Path
-) -> None:
+def test_a_pool_runs_all_workspaces_jobs_and_keeps_so_many_copies(tmp_path: Path, dsn: str, model_cache: Path) -> None:
     port, team = free_port(), Team(tmp_path, dsn, model_cache, workers=0)
     place, further = team.machine("laptop"), [str(uuid4()) for _ in range(2)]
     with PoolProcess(

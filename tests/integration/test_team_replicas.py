@@ -335,9 +335,7 @@ def restore(server: Server, saved: Backup) -> None:
                 connection.execute(f"INSERT INTO {name} VALUES ({', '.join(['%s'] * len(row))})".encode(), values)
 
 
-def test_a_copy_is_made_again_if_the_database_lost_its_last_changes(
-    machines: Machines, tmp_path: Path, dsn: str
-) -> None:
+def test_a_copy_is_made_anew_if_the_database_lost_last_changes(machines: Machines, tmp_path: Path, dsn: str) -> None:
     """As after a restore from a backup, where others went on from an earlier state."""
     first, second = machines.stores[0], machines.join(tmp_path / "second")
     script = Script(7)
@@ -363,9 +361,7 @@ def test_a_copy_is_made_again_if_the_database_lost_its_last_changes(
     assert answers(machines.places[0]) == answers(machines.places[1])
 
 
-def test_what_the_database_lost_is_kept_as_an_export_without_what_was_forgotten(
-    machines: Machines, tmp_path: Path
-) -> None:
+def test_what_the_database_lost_is_exported_without_what_was_forgotten(machines: Machines, tmp_path: Path) -> None:
     first, second = machines.stores[0], machines.join(tmp_path / "second")
     script = Script(3)
     with_topic = (each for each in iter(script.memory, None) if each.metadata.topic_id is not None)
@@ -432,7 +428,7 @@ def test_a_workspace_with_memories_does_not_join_by_itself(tmp_path: Path, serve
         assert connection.execute("SELECT count(*) FROM memories").fetchone() == (1,)
 
 
-def test_rows_are_applied_in_parts_as_all_at_once(
+def test_rows_in_parts_give_the_same_as_whole(
     machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A memory that was dropped and came back has another number: the rows of both may be in two parts."""

@@ -196,9 +196,7 @@ def test_every_machine_answers_as_one_machine_that_ran_all_jobs(story: Story) ->
     assert without_times(story.said["team"], story.began) == without_times(story.said["alone"], story.began)
 
 
-def test_where_a_workspace_is_too_large_for_a_copy_the_gateway_answers_as_one_would_until_access_ends(
-    story: Story,
-) -> None:
+def test_where_a_workspace_is_too_large_for_a_copy_the_gateway_answers_like_one_until_access_ends(story: Story) -> None:
     """What is large is said by a setting."""
     team, host = story.team, story.laptop
     group, bob = f"group-{uuid4()}", f"bob-{uuid4()}"

@@ -207,9 +207,7 @@ def test_what_one_machine_forgets_is_gone_from_the_folders_of_all_and_from_the_r
     assert (again["duplicate"], again["memory_id"]) == (True, kept)
 
 
-def test_what_is_forgotten_while_machines_are_off_is_removed_from_their_folders_when_their_workers_start(
-    shared: Team,
-) -> None:
+def test_what_is_forgotten_while_machines_are_off_leaves_their_folders_when_their_workers_start(shared: Team) -> None:
     first = shared.places[0]
     with further(shared, "followed") as followed, further(shared, "hasty") as hasty:
         phrases = {followed: "numbatfinch", hasty: "narwhalibis"}
@@ -233,7 +231,7 @@ def test_what_is_forgotten_while_machines_are_off_is_removed_from_their_folders_
 # --- what operators see ---
 
 
-def test_a_failed_job_is_seen_from_every_machine_without_its_texts_until_it_runs_again_or_is_dismissed(
+def test_a_failed_job_is_seen_from_every_machine_without_texts_until_it_runs_again_or_is_dismissed(
     shared: Team,
 ) -> None:
     first, second = shared.places

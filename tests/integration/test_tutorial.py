@@ -92,9 +92,7 @@ def scores(found: dict[str, Any]) -> list[Any]:
     return [(hit["memory_id"], hit["score"]) for hit in found["results"]]
 
 
-def test_a_copy_of_the_folders_is_the_workspace_on_another_machine(
-    place: Place, model_cache: Path, tmp_path: Path
-) -> None:
+def test_copied_folders_are_the_workspace_on_another_machine(place: Place, model_cache: Path, tmp_path: Path) -> None:
     here = answer(place)
     other = empty(tmp_path, model_cache)  # with a list of workspaces on which this one is not
     shutil.copytree(place.workspace.root, other.workspace.root, dirs_exist_ok=True)

@@ -1,6 +1,8 @@
 """Fixtures that unit tests of several modules share."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from inbox_door import Door
@@ -9,7 +11,7 @@ from shelf import Shelf
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create
-from jobs import spool
+from jobs import files, spool
 from jobs.layout import Workspace
 
 
@@ -32,6 +34,31 @@ def door(tmp_path: Path) -> Door:
 def shelf(tmp_path: Path) -> Shelf:
     """A store of memories for questions, empty."""
     return Shelf(tmp_path)
+
+
+@pytest.fixture
+def refuse_after(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Called with a number and an error: lets so many changes of the file system happen, and then raises the error at
+    each. Called with None, it refuses none."""
+    left: list[Any] = [None, None]
+
+    def counted(change: Callable[..., None]) -> Callable[..., None]:
+        def changed(*arguments: Any, **options: Any) -> None:
+            if left[0] is not None:
+                if left[0] == 0:
+                    raise left[1]
+                left[0] -= 1
+            change(*arguments, **options)
+
+        return changed
+
+    for name in ("write_new", "rename", "remove", "sync_folder"):
+        monkeypatch.setattr(files, name, counted(getattr(files, name)))
+
+    def refuse(changes: int | None, error: BaseException | None = None) -> None:
+        left[:] = [changes, error]
+
+    return refuse
 
 
 @pytest.fixture(scope="session")

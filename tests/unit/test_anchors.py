@@ -75,9 +75,7 @@ def states(memory: Memory, folder: Path) -> dict[str, str]:
         ("The job deletes rows by delete_rows.", ["name delete_rows"]),
     ],
 )
-def test_paths_names_options_tasks_and_versions_of_a_text_in_any_language_are_words(
-    text: str, expected: list[str]
-) -> None:
+def test_paths_names_options_tasks_and_versions_in_any_language_are_words(text: str, expected: list[str]) -> None:
     found = [f"{each.kind} {each.text}" + (f"={each.value}" if each.value else "") for each in words(text)]
     assert [each for each in found if each in expected or not expected] == expected
 
@@ -209,9 +207,7 @@ def test_that_something_is_gone_is_only_said_where_it_must_have_been(
     assert (states(memory, project).get("refreshToken") == "not_found") is is_said
 
 
-def test_nothing_is_said_without_the_tree_in_another_project_or_when_time_is_over(
-    project: Path, tmp_path: Path
-) -> None:
+def test_nothing_is_said_without_the_tree_in_another_project_or_out_of_time(project: Path, tmp_path: Path) -> None:
     memory = noted(project)
     other = tmp_path / "other"
     write(other, "package.json", "{}")
@@ -244,9 +240,7 @@ def repository(folder: Path) -> Repository:
     return found
 
 
-def test_commit_and_branch_are_read_from_packed_references_worktrees_and_a_detached_head(
-    project: Path, tmp_path: Path
-) -> None:
+def test_commit_and_branch_come_from_packed_refs_worktrees_and_a_detached_head(project: Path, tmp_path: Path) -> None:
     head = git(project, "rev-parse", "HEAD").strip()
     git(project, "pack-refs", "--all")
     assert repository(project / "src").commit() == Commit(head, "main")
@@ -274,9 +268,7 @@ def test_a_file_of_git_that_is_a_link_is_not_read(project: Path, tmp_path: Path,
     assert repository(project).commit() is None
 
 
-def test_which_commit_came_first_is_told_as_git_tells_it_from_loose_and_packed_objects_and_deltas(
-    project: Path,
-) -> None:
+def test_which_commit_came_first_is_told_as_by_git_from_loose_and_packed_objects_and_deltas(project: Path) -> None:
     for number in range(12):
         if number == 6:
             git(project, "checkout", "-qb", "side", "HEAD~2")

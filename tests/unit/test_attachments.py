@@ -171,9 +171,7 @@ def commit(bench: Bench) -> None:
             subprocess.run(["git", *identity, *arguments], cwd=root, env=dates, check=True)
 
 
-def test_a_captured_session_is_the_same_memories_with_the_same_anchors_and_its_secrets_are_not_sent(
-    bench: Bench,
-) -> None:
+def test_a_captured_session_is_the_same_memories_and_anchors_and_its_secrets_are_not_sent(bench: Bench) -> None:
     write(bench, "talk.md", TALK)
     commit(bench)
     result = bench.same("capture", "captured", file="talk.md")
@@ -185,9 +183,7 @@ def test_a_captured_session_is_the_same_memories_with_the_same_anchors_and_its_s
     assert bench.service.kept["captured"]["finished_at"]
 
 
-def test_a_session_that_was_captured_as_it_is_is_not_sent_again_and_one_that_grew_replaces_its_memory(
-    bench: Bench,
-) -> None:
+def test_a_session_captured_as_it_is_is_not_sent_again_and_one_that_grew_replaces_its_memory(bench: Bench) -> None:
     write(bench, "talk.md", TALK)
     bench.same("capture", "first", file="talk.md")
     followed(bench)

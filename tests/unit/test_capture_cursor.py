@@ -56,13 +56,15 @@ def table(path: Path, name: str, values: dict[str, Any]) -> None:
             connection.execute(f"INSERT INTO {name} VALUES (?, ?)", (key, json.dumps(value)))
 
 
-def composer(user: Path, bubbles: list[Record], composer_id: str = COMPOSER, **more: Any) -> Path:
-    """A conversation whose messages are values of their own."""
+def composer(home: Path, bubbles: list[Record], put_list: Any = None, workspace_id: str = STORAGE, **more: Any) -> Path:
+    """A conversation whose messages are values of their own, in a list."""
+    user = user_folder(home)
     path = user / "globalStorage" / "state.vscdb"
     headers = [{"bubbleId": f"b{number}", "type": each.get("type")} for number, each in enumerate(bubbles)]
-    record = {"_v": 16, "composerId": composer_id, "fullConversationHeadersOnly": headers, "name": "The cache", **more}
-    values = {f"bubbleId:{composer_id}:b{number}": each for number, each in enumerate(bubbles)}
-    table(path, "cursorDiskKV", {f"composerData:{composer_id}": record, **values})
+    record = {"_v": 16, "composerId": COMPOSER, "fullConversationHeadersOnly": headers, "name": "The cache", **more}
+    values = {f"bubbleId:{COMPOSER}:b{number}": each for number, each in enumerate(bubbles)}
+    table(path, "cursorDiskKV", {f"composerData:{COMPOSER}": record, **values})
+    (put_list or list_in_table)(user, workspace_id)
     return path
 
 
@@ -100,9 +102,7 @@ LISTS = pytest.mark.parametrize("put_list", [list_in_table, list_in_value, list_
 
 @LISTS
 def test_a_conversation_of_the_editor_is_found_in_every_list_and_read(tmp_path: Path, put_list: Any) -> None:
-    user = user_folder(tmp_path)
-    composer(user, BUBBLES)
-    put_list(user)
+    composer(tmp_path, BUBBLES, put_list)
     transcript = only_transcript("cursor", tmp_path)
     turns, findings = read("cursor", transcript)
     assert (transcript.session_id, transcript.title) == (COMPOSER, "The cache")
@@ -123,45 +123,30 @@ def test_a_conversation_of_the_editor_is_found_in_every_list_and_read(tmp_path: 
 
 @LISTS
 def test_a_conversation_of_another_workspace_is_not_found(tmp_path: Path, put_list: Any) -> None:
-    user = user_folder(tmp_path)
-    composer(user, BUBBLES)
-    put_list(user, "other")
+    composer(tmp_path, BUBBLES, put_list, "other")
     assert list(READER.transcripts(home_in(tmp_path), WORKSPACE)) == []
 
 
 @pytest.mark.parametrize("folder", ["file:///home/ana/other", "vscode-remote://ssh-remote%2Bbox/home/ana/shop"])
 def test_a_conversation_of_another_folder_or_machine_is_not_found(tmp_path: Path, folder: str) -> None:
-    user = user_folder(tmp_path, folder)
-    composer(user, BUBBLES)
-    list_in_table(user)
+    composer(tmp_path, BUBBLES)
+    user_folder(tmp_path, folder)
     assert list(READER.transcripts(home_in(tmp_path), WORKSPACE)) == []
 
 
 def test_messages_inside_of_the_record_are_read_as_older_versions_keep_them(tmp_path: Path) -> None:
-    user = user_folder(tmp_path)
-    composer(user, [], fullConversationHeadersOnly=[], conversation=[bubble(1, "Hello"), bubble(2, "Good day")])
-    list_in_workspace(user)
+    said = [bubble(1, "Hello"), bubble(2, "Good day")]
+    composer(tmp_path, [], list_in_workspace, fullConversationHeadersOnly=[], conversation=said)
     turns, _ = read("cursor", only_transcript("cursor", tmp_path))
     assert lines_of(turns) == ["user: Hello", "assistant: Good day"]
 
 
-def test_messages_that_are_gone_damaged_unknown_or_too_large_are_skipped(
+def test_gone_damaged_unknown_and_too_large_messages_are_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cursor_editor, "MAX_VALUE", 2000)
-    user = user_folder(tmp_path)
-    path = composer(
-        user,
-        [
-            bubble(1, "A question"),
-            bubble(2, "x" * 3000),
-            bubble(7, "odd"),
-            bubble(2),
-            bubble(2),
-            bubble(2, "An answer"),
-        ],
-    )
-    list_in_table(user)
+    said = [bubble(1, "A question"), bubble(2, "x" * 3000), bubble(7, "odd"), *[bubble(2)] * 2, bubble(2, "An answer")]
+    path = composer(tmp_path, said)
     sql(path, "DELETE FROM cursorDiskKV WHERE key LIKE '%:b3'")
     sql(path, "UPDATE cursorDiskKV SET value = '{broken' WHERE key LIKE '%:b4'")
     turns, findings = read("cursor", only_transcript("cursor", tmp_path))
@@ -172,18 +157,14 @@ def test_messages_that_are_gone_damaged_unknown_or_too_large_are_skipped(
 
 
 def test_a_newer_record_is_reported_and_the_part_of_a_sub_agent_is_its_id(tmp_path: Path) -> None:
-    user = user_folder(tmp_path)
-    composer(user, [bubble(1, "A question")], _v=18, subagentInfo={"parentComposerId": "p"})
-    list_in_table(user)
+    composer(tmp_path, [bubble(1, "A question")], _v=18, subagentInfo={"parentComposerId": "p"})
     turns, findings = read("cursor", only_transcript("cursor", tmp_path))
     assert findings.newer == "composer 18"
     assert [turn.part for turn in turns] == [COMPOSER]
 
 
 def test_a_conversation_that_is_gone_is_an_error(tmp_path: Path) -> None:
-    user = user_folder(tmp_path)
-    path = composer(user, BUBBLES)
-    list_in_table(user)
+    path = composer(tmp_path, BUBBLES)
     transcript = only_transcript("cursor", tmp_path)
     sql(path, "DELETE FROM cursorDiskKV")
     with pytest.raises(OSError, match="gone"):
@@ -263,17 +244,13 @@ def test_a_folder_below_is_found_if_its_name_and_the_record_agree(
 
 
 @pytest.mark.parametrize(
-    "root", [b"", b"\x0a", b"\x0a\x20short", b"\xff" * 30, b"\x0b\x0a\x20" + bytes(32), b"\x09\x0d\x01"]
+    "root", [None, b"", b"\x0a", b"\x0a\x20short", b"\xff" * 30, b"\x0b\x0a\x20" + bytes(32), b"\x09\x0d\x01"]
 )
-def test_a_root_without_messages_is_an_error_and_not_an_empty_conversation(tmp_path: Path, root: bytes) -> None:
+def test_no_root_or_one_without_messages_is_an_error_and_no_empty_conversation(
+    tmp_path: Path, root: bytes | None
+) -> None:
     path = store(tmp_path, MESSAGES)
+    sql(path, "DELETE FROM blobs WHERE id = 'root' AND ?1 IS NULL", root)
     sql(path, "UPDATE blobs SET data = ? WHERE id = 'root'", root)
-    with pytest.raises(OSError, match="unknown form"):
-        read("cursor", only_transcript("cursor", tmp_path))
-
-
-def test_a_conversation_without_a_root_is_an_error(tmp_path: Path) -> None:
-    path = store(tmp_path, MESSAGES)
-    sql(path, "DELETE FROM blobs WHERE id = 'root'")
     with pytest.raises(OSError, match="unknown form"):
         read("cursor", only_transcript("cursor", tmp_path))

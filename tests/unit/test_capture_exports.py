@@ -3,6 +3,7 @@
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies
@@ -11,6 +12,13 @@ from transcript_shelf import FIXTURES, lines_of, read
 from bridge.capture.readers import export_markdown, json_elements
 from bridge.capture.readers.export_labels import Labels, labels_of
 from bridge.capture.session import Findings
+
+
+def parsed(folder: Path, *paragraphs: str) -> tuple[Any, Findings]:
+    """The turns of a file of these paragraphs, and what was found in it."""
+    path = folder / "talk.md"
+    path.write_text("\n\n".join(paragraphs), "utf-8")
+    return read("export", path)
 
 
 def turns_of(name: str) -> list[str]:
@@ -32,10 +40,8 @@ def test_of_a_chatgpt_export_the_branch_that_was_shown_last_is_read() -> None:
 
 
 def test_a_claude_ai_export_is_read() -> None:
-    assert turns_of("claude-ai-2025-conversations.json") == [
-        "user: Which colour?",
-        "assistant: Blue, because it is calm.",
-    ]
+    expected = ["user: Which colour?", "assistant: Blue, because it is calm."]
+    assert turns_of("claude-ai-2025-conversations.json") == expected
 
 
 @pytest.mark.parametrize("name", ["messages.json", "messages.jsonl"])
@@ -88,9 +94,7 @@ READ = [f"{speaker}: {text}" for speaker, text in zip(("user", "assistant") * 2,
     ],
 )  # fmt: skip
 def test_a_form_of_labels_is_read(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "talk.md"
-    path.write_text(text, "utf-8")
-    turns, findings = read("export", path)
+    turns, findings = parsed(tmp_path, text)
     assert lines_of(turns) == READ
     assert findings.refused is None
 
@@ -103,12 +107,8 @@ def test_a_form_of_labels_is_read(tmp_path: Path, text: str) -> None:
         ("## Notes\n\n## Claude\n\nWe use Bash.\n\n## Claude\n\nOr not.\n\n## Claude\n\nWell.", "the assistant alone"),
     ],
 )  # fmt: skip
-def test_a_file_without_the_labels_of_both_is_refused_with_the_forms_that_are_read(
-    tmp_path: Path, text: str, said: str
-) -> None:
-    path = tmp_path / "talk.md"
-    path.write_text(text, "utf-8")
-    turns, findings = read("export", path)
+def test_a_file_without_labels_of_both_is_refused_with_the_forms_read(tmp_path: Path, text: str, said: str) -> None:
+    turns, findings = parsed(tmp_path, text)
     assert turns == []
     assert said in str(findings.refused)
 
@@ -127,29 +127,22 @@ def test_a_file_without_the_labels_of_both_is_refused_with_the_forms_that_are_re
 def test_the_head_of_a_file_tells_title_and_date_unless_the_date_may_be_two(
     tmp_path: Path, head: str, at: str | None, title: str | None
 ) -> None:
-    path = tmp_path / "talk.md"
-    path.write_text(f"{head}\n\n{labelled('## User', '## Assistant')}", "utf-8")
-    turns, findings = read("export", path)
+    turns, findings = parsed(tmp_path, head, labelled("## User", "## Assistant"))
     assert {turn.at for turn in turns} == {at}
     assert findings.title == title
 
 
 def test_a_line_with_nothing_but_a_time_is_the_time_of_its_message(tmp_path: Path) -> None:
-    path = tmp_path / "talk.md"
-    path.write_text("## Prompt:\n8/13/2026, 4:51:45 PM\n\nWhich port?\n\n## Response:\n8080.\n", "utf-8")
-    turns, _ = read("export", path)
+    turns, _ = parsed(tmp_path, "## Prompt:\n8/13/2026, 4:51:45 PM", "Which port?", "## Response:\n8080.\n")
     assert (turns[0].at, turns[0].text) == ("2026-08-13T16:51:45Z", "Which port?")
 
 
 def test_a_plan_that_aider_repeats_as_a_request_is_the_assistants(tmp_path: Path) -> None:
     plan = ["1) Read the settings from one file.", "2) Delete the second reader.", "3) Test both platforms."]
-    path = tmp_path / "aider.md"
-    path.write_text(
-        "# aider chat started at 2025-07-15 14:53:34\n\n#### One settings file, please\n\n"
-        + "\n".join(plan) + "\n\n" + "\n".join(f"#### {line}" for line in plan) + "\n\nAll three are done.\n",
-        "utf-8",
+    turns, _ = parsed(
+        tmp_path, "# aider chat started at 2025-07-15 14:53:34", "#### One settings file, please", "\n".join(plan),
+        "\n".join(f"#### {line}" for line in plan), "All three are done.\n",
     )  # fmt: skip
-    turns, _ = read("export", path)
     assert [turn.speaker for turn in turns] == ["user", "assistant"]
 
 
@@ -166,17 +159,14 @@ def test_what_is_said_after_the_last_folded_block_of_a_tool_is_the_report(tmp_pa
 
 def test_blocks_of_tools_and_thinking_are_left_out_of_markdown(tmp_path: Path) -> None:
     tool = '<tool-use data-tool-name="Bash"><details>\n<summary>x</summary>\nSECRET\n</details></tool-use>'
-    path = tmp_path / "talk.md"
-    path.write_text(f"_**User**_\n\nWhich port?\n\n_**Agent**_\n\n<think>SECRET</think>\n{tool}\n8080.\n", "utf-8")
-    turns, _ = read("export", path)
+    turns, _ = parsed(tmp_path, "_**User**_", "Which port?", f"_**Agent**_\n\n<think>SECRET</think>\n{tool}\n8080.\n")
     assert lines_of(turns) == ["user: Which port?", "assistant: 8080."]
     assert turns[1].tools == {"Bash": 1}, "what was called is known"
 
 
 def test_a_message_with_many_lines_between_is_read_in_time_and_loses_those_at_its_end(tmp_path: Path) -> None:
-    path, rules = tmp_path / "talk.md", "---\n\n\n" * 60
-    path.write_text(f"_**User**_\n\nKeep\n{rules}it.\n\n{rules}_**Agent**_\n\nDone.\n", "utf-8")
-    turns, _ = read("export", path)
+    rules = "---\n\n\n" * 60
+    turns, _ = parsed(tmp_path, f"_**User**_\n\nKeep\n{rules}it.\n\n{rules}_**Agent**_\n\nDone.\n")
     assert [turns[0].text.split("\n")[0], turns[0].text[-4:], turns[1].text] == ["Keep", "\nit.", "Done."]
 
 
@@ -237,25 +227,19 @@ def test_markdown_of_any_form_raises_nothing(text: str) -> None:
 
 
 def test_a_message_without_a_time_has_that_of_the_one_before(tmp_path: Path) -> None:
-    path = tmp_path / "chat.md"
     said = ["# Ports (2026-01-30 09:00Z)", "_**User (2026-01-29 16:21Z)**_", "Which port?", "_**Assistant**_", "8080."]
-    path.write_text("\n\n".join(said), "utf-8")
-    turns, _ = read("export", path)
+    turns, _ = parsed(tmp_path, *said)
     assert [turn.at for turn in turns] == ["2026-01-29T16:21:00Z"] * 2
 
 
 def test_a_message_begins_behind_a_block_that_nobody_closed_and_another_programs_marks(tmp_path: Path) -> None:
-    path = tmp_path / "chat.md"
     said = ["_**User**_", "Which port?", "---", "_**Assistant**_", "```", "  ⎿ 8080", "---", "_**User**_", "Thanks."]
-    path.write_text("\n\n".join([*said, "---", "_**Assistant**_", "Welcome."]), "utf-8")
-    turns, _ = read("export", path)
+    turns, _ = parsed(tmp_path, *said, "---", "_**Assistant**_", "Welcome.")
     assert [turn.speaker for turn in turns] == ["user", "assistant"] * 2
 
 
 def test_of_a_call_written_as_a_line_the_tool_is_known_and_its_output_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "chat.md"
     said = ["_**User**_", "Add it.", "_**Assistant**_", "I look.", "Tool use: **edit**", "SECRET", "---", "Added."]
-    path.write_text("\n\n".join(said), "utf-8")
-    turns, _ = read("export", path)
+    turns, _ = parsed(tmp_path, *said)
     assert (turns[1].tools, turns[1].report) == ({"edit": 1}, 2)
     assert "SECRET" not in turns[1].text

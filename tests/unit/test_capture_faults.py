@@ -66,7 +66,7 @@ def test_what_is_no_file_of_this_user_is_an_item_with_its_reason(
         assert item_of(result, "bad")["reason"].startswith("The transcript was not read: ")
 
 
-def test_a_transcript_deleted_after_it_was_listed_is_an_item_with_its_reason(
+def test_a_transcript_deleted_once_listed_is_an_item_with_a_reason(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = bench.write(session="gone")
@@ -84,7 +84,7 @@ def test_a_transcript_deleted_after_it_was_listed_is_an_item_with_its_reason(
     assert "No such file" in item_of(result, "gone")["reason"]
 
 
-def test_a_transcript_that_grows_while_it_is_read_is_completed_the_next_time(
+def test_a_transcript_that_grows_while_read_is_completed_next_time(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = bench.write()
@@ -140,9 +140,7 @@ def test_bytes_that_are_not_utf8_are_replaced_and_counted(bench: Bench) -> None:
     assert result["items"][0]["left_out"][json_lines.NOT_UTF8] == 2
 
 
-def test_a_disk_that_is_full_in_the_middle_loses_and_doubles_nothing(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fills_in_between_loses_and_doubles_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(6):
         bench.write([(who, f"{text} Number {number}.") for who, text in TALK], session=f"s{number}")
     change, writes = Store.change, [0]

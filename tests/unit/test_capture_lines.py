@@ -203,9 +203,7 @@ def test_a_folder_that_does_not_exist_has_no_transcripts(tmp_path: Path) -> None
     assert transcript_file.described("codex", "x", [tmp_path / "none"]) is None
 
 
-def test_a_session_with_more_links_than_are_remembered_is_still_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_with_more_links_than_remembered_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bridge.capture.readers.claude_code_chain.REMEMBERED", 2)
     assert len(read("claude-code", claude_file(tmp_path, "2.1.330-all-kinds.jsonl"))[0]) == 8
 

@@ -114,6 +114,14 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     made.stores.__exit__(None, None, None)
 
 
+@pytest.fixture
+def captured(bench: Bench) -> Bench:
+    """One whose session was captured by the job a."""
+    bench.write()
+    bench.run("a")
+    return bench
+
+
 def text_of(result: dict[str, Any]) -> str:
     (item,) = result["items"]
     (memory,) = item["memories"]
@@ -187,22 +195,20 @@ def test_what_a_fork_has_in_common_with_its_origin_is_kept_once(bench: Bench, dr
     assert (result["captured"], result["memories"]) == (2, 2)
     assert [item["left_out"].get("turn of another session", 0) for item in result["items"]] == [0, len(TALK)]
     if not dry_run:
-        assert [("five attempts" in context_of(bench, n), "Retry-After" in context_of(bench, n)) for n in (1, 2)] == [
-            (True, False),
-            (False, True),
-        ]
+        texts = [context_of(bench, number) for number in (1, 2)]
+        assert ["five attempts" in text for text in texts] == [True, False]
+        assert ["Retry-After" in text for text in texts] == [False, True]
         again = bench.run("b")
         assert (again["unchanged"], again["memories"]) == (2, 0)
 
 
-def test_a_fork_does_not_bring_back_what_was_forgotten_of_its_origin(bench: Bench) -> None:
-    bench.write()
-    bench.run("a")
-    bench.run("b", forget, session=f"claude-code/{SESSION}")
-    bench.write((*TALK, *MORE), FORK)
-    assert bench.run("c")["memories"] == 1
-    (number,) = [number for number, _ in bench.memories()]
-    assert ("five attempts" in context_of(bench, number), "Retry-After" in context_of(bench, number)) == (False, True)
+def test_a_fork_does_not_bring_back_what_was_forgotten_of_its_origin(captured: Bench) -> None:
+    captured.run("b", forget, session=f"claude-code/{SESSION}")
+    captured.write((*TALK, *MORE), FORK)
+    assert captured.run("c")["memories"] == 1
+    (number,) = [number for number, _ in captured.memories()]
+    assert "five attempts" not in context_of(captured, number)
+    assert "Retry-After" in context_of(captured, number)
 
 
 @pytest.mark.parametrize(("turns", "copies"), [(4, 4), (3, 3), (2, 0)])
@@ -248,14 +254,12 @@ def test_what_somebody_stored_during_a_session_gives_its_capture_the_title_and_i
     assert (captured.metadata.importance or 1) < (first.metadata.importance or 0)
 
 
-def test_a_session_that_goes_on_after_it_was_forked_keeps_its_memory(bench: Bench) -> None:
-    bench.write()
-    bench.run("a")
-    bench.write((*TALK, ("user", "Another way: we never retry at all, and tell the person.")), FORK)
-    bench.run("b")
-    bench.write((*TALK, *MORE))
-    assert bench.run("c")["superseded"] == 1
-    assert [status for _, status in bench.memories()].count("Active") == 2
+def test_a_session_that_goes_on_after_it_was_forked_keeps_its_memory(captured: Bench) -> None:
+    captured.write((*TALK, ("user", "Another way: we never retry at all, and tell the person.")), FORK)
+    captured.run("b")
+    captured.write((*TALK, *MORE))
+    assert captured.run("c")["superseded"] == 1
+    assert [status for _, status in captured.memories()].count("Active") == 2
 
 
 # --- what is kept ---
@@ -284,12 +288,8 @@ def test_a_captured_memory_says_from_where_it_comes(bench: Bench) -> None:
     (tool,) = [tool for tool in TOOLS if tool.name == "memory_read"]
     told = call(tool, bench.workspace, {"memory_number": 1})
     assert isinstance(told, Answer)
-    assert told.structured["memory"]["captured_from"] == {
-        "tool": "claude-code",
-        "session_id": SESSION,
-        "first_place": "line 1",
-        "last_place": "line 4",
-    }
+    expected = {"tool": "claude-code", "session_id": SESSION, "first_place": "line 1", "last_place": "line 4"}
+    assert told.structured["memory"]["captured_from"] == expected
 
 
 def test_private_parts_secrets_and_ignored_files_are_not_kept(bench: Bench) -> None:
@@ -333,33 +333,27 @@ def test_sub_agents_change_neither_the_time_nor_the_places_of_a_memory(bench: Be
 # --- again ---
 
 
-def test_again_is_nothing(bench: Bench) -> None:
-    bench.write()
-    bench.run("a")
-    again = bench.run("b")
+def test_again_is_nothing(captured: Bench) -> None:
+    again = captured.run("b")
     assert (again["memories"], again["unchanged"], again["bytes_read"]) == (0, 1, 0), "it is not even read"
-    bench.transcript().touch()
-    again = bench.run("c")
-    assert (again["memories"], again["unchanged"], bench.memories()) == (0, 1, [(1, "Active")])
+    captured.transcript().touch()
+    again = captured.run("c")
+    assert (again["memories"], again["unchanged"], captured.memories()) == (0, 1, [(1, "Active")])
 
 
-def test_a_session_that_grew_supersedes_its_earlier_memory(bench: Bench) -> None:
-    bench.write()
-    bench.run("a")
-    bench.write([*TALK, *MORE])
-    grown = bench.run("b")
+def test_a_session_that_grew_supersedes_its_earlier_memory(captured: Bench) -> None:
+    captured.write([*TALK, *MORE])
+    grown = captured.run("b")
     assert (grown["memories"], grown["superseded"]) == (1, 1)
-    assert bench.memories() == [(1, "Superseded"), (2, "Active")]
+    assert captured.memories() == [(1, "Superseded"), (2, "Active")]
 
 
-def test_a_status_that_a_person_set_is_not_changed_by_a_session_that_grew(bench: Bench) -> None:
-    bench.write()
-    bench.run("a")
-    (memory_id,) = bench.stores.store.ids()
-    bench.stores.store.set_status(memory_id, "Draft", "2026-11-23T13:00:00Z", "2026-11-23T13:00:00Z")
-    bench.write([*TALK, *MORE])
-    bench.run("b")
-    assert bench.memories() == [(1, "Draft"), (2, "Active")]
+def test_a_status_that_a_person_set_is_not_changed_by_a_session_that_grew(captured: Bench) -> None:
+    (memory_id,) = captured.stores.store.ids()
+    captured.stores.store.set_status(memory_id, "Draft", "2026-11-23T13:00:00Z", "2026-11-23T13:00:00Z")
+    captured.write([*TALK, *MORE])
+    captured.run("b")
+    assert captured.memories() == [(1, "Draft"), (2, "Active")]
 
 
 def test_a_resumed_session_that_repeats_another_one_adds_nothing(bench: Bench) -> None:
@@ -384,58 +378,46 @@ def test_a_capture_that_was_cut_off_continues(bench: Bench) -> None:
 # --- undo and forget ---
 
 
-def test_an_undo_removes_what_a_capture_added_and_revives_what_it_superseded(bench: Bench) -> None:
-    bench.write()
-    bench.run("a")
-    bench.write([*TALK, *MORE])
-    bench.run("b")
-    undone = bench.run("c", undo="b")
-    assert (undone["undone"], len(undone["revived"]), bench.memories()) == (1, 1, [(1, "Active")])
-    assert bench.run("d", undo="b")["undone"] == 1, "undoing it again gives the same"
-    assert bench.run("e")["withdrawn"] == 1, "it is not captured again by itself"
-    again = bench.run("f", again=True)
-    assert (again["memories"], bench.memories()) == (1, [(1, "Superseded"), (3, "Active")])
+def test_an_undo_removes_what_a_capture_added_and_revives_what_it_superseded(captured: Bench) -> None:
+    captured.write([*TALK, *MORE])
+    captured.run("b")
+    undone = captured.run("c", undo="b")
+    assert (undone["undone"], len(undone["revived"]), captured.memories()) == (1, 1, [(1, "Active")])
+    assert captured.run("d", undo="b")["undone"] == 1, "undoing it again gives the same"
+    assert captured.run("e")["withdrawn"] == 1, "it is not captured again by itself"
+    again = captured.run("f", again=True)
+    assert (again["memories"], captured.memories()) == (1, [(1, "Superseded"), (3, "Active")])
 
 
-def test_an_undo_keeps_what_a_person_changed(bench: Bench) -> None:
-    bench.write()
-    bench.run("a")
-    (memory_id,) = bench.stores.store.ids()
-    bench.stores.store.set_status(memory_id, "Draft", "2026-11-23T13:00:00Z", "2026-11-23T13:00:00Z")
-    undone = bench.run("b", undo="a")
+def test_an_undo_keeps_what_a_person_changed(captured: Bench) -> None:
+    (memory_id,) = captured.stores.store.ids()
+    captured.stores.store.set_status(memory_id, "Draft", "2026-11-23T13:00:00Z", "2026-11-23T13:00:00Z")
+    undone = captured.run("b", undo="a")
     assert (undone["undone"], [each["memory_id"] for each in undone["kept"]]) == (0, [memory_id])
 
 
-def test_the_receipts_of_captures_and_migrations_are_not_mixed_up(bench: Bench) -> None:
-    bench.write()
-    bench.run("a")
-    assert bench.fails("b", migrate, undo="a").code == "RECEIPT_NOT_FOUND"
-    assert bench.memories() == [(1, "Active")]
+def test_the_receipts_of_captures_and_migrations_are_not_mixed_up(captured: Bench) -> None:
+    assert captured.fails("b", migrate, undo="a").code == "RECEIPT_NOT_FOUND"
+    assert captured.memories() == [(1, "Active")]
 
 
-def test_a_forgotten_session_leaves_no_word_and_stays_forgotten_when_it_grows(bench: Bench) -> None:
-    bench.write()
-    bench.run("a")
-    bench.run("f", forget, session=f"claude-code/{SESSION}")
-    assert bench.memories() == []
-    assert b"full jitter" not in b"".join(p.read_bytes() for p in bench.workspace.memory.rglob("*") if p.is_file())
-    bench.write([*TALK, *MORE])
-    result = bench.run("b", again=True)
-    assert (result["forgotten"], result["memories"], bench.memories()) == (1, 0, [])
+def test_a_forgotten_session_leaves_no_word_and_stays_forgotten_when_it_grows(captured: Bench) -> None:
+    captured.run("f", forget, session=f"claude-code/{SESSION}")
+    assert captured.memories() == []
+    assert b"full jitter" not in b"".join(p.read_bytes() for p in captured.workspace.memory.rglob("*") if p.is_file())
+    captured.write([*TALK, *MORE])
+    result = captured.run("b", again=True)
+    assert (result["forgotten"], result["memories"], captured.memories()) == (1, 0, [])
 
 
-def test_one_forgotten_memory_of_a_session_stays_forgotten_when_it_grows(bench: Bench) -> None:
-    bench.write()
-    bench.run("a")
-    bench.run("f", forget, memory_ids=bench.stores.store.ids())
-    bench.write([*TALK, *MORE])
-    assert (bench.run("b")["forgotten"], bench.memories()) == (1, [])
+def test_one_forgotten_memory_of_a_session_stays_forgotten_when_it_grows(captured: Bench) -> None:
+    captured.run("f", forget, memory_ids=captured.stores.store.ids())
+    captured.write([*TALK, *MORE])
+    assert (captured.run("b")["forgotten"], captured.memories()) == (1, [])
 
 
-def test_an_unknown_session_cannot_be_forgotten(bench: Bench) -> None:
-    bench.write()
-    bench.run("a")
-    error = bench.fails("b", forget, session="claude-code/5f0c1111")
+def test_an_unknown_session_cannot_be_forgotten(captured: Bench) -> None:
+    error = captured.fails("b", forget, session="claude-code/5f0c1111")
     assert (error.code, error.details["nearest"]) == ("SESSION_NOT_FOUND", [f"claude-code/{SESSION}"])
 
 

@@ -229,11 +229,8 @@ def test_a_compaction_and_a_cleared_context_are_markers_and_no_turns(tmp_path: P
 
 def test_a_turn_says_the_folder_in_which_it_was_said(tmp_path: Path) -> None:
     turns, _ = read_only(claude_file, tmp_path, "2.1.330-moved.jsonl")
-    assert [(turn.folder, turn.branch) for turn in turns] == [
-        ("/home/ana/shop", "main"),
-        ("/home/ana/other", "main"),
-        ("/home/ana/shop", "feature"),
-    ]
+    expected = [("/home/ana/shop", "main"), ("/home/ana/other", "main"), ("/home/ana/shop", "feature")]
+    assert [(turn.folder, turn.branch) for turn in turns] == expected
 
 
 @pytest.mark.parametrize("name", [f"{SESSION}/subagents/agent-abc123.jsonl", "agent-abc123.jsonl"])
@@ -483,9 +480,7 @@ def test_without_a_next_beginning_what_was_before_the_damage_stays(tmp_path: Pat
         {"kind": 9, "k": ["requests"], "v": []},
     ],
 )
-def test_a_change_that_does_not_fit_is_counted_and_ends_the_replay(
-    tmp_path: Path, user: Path, change: dict[str, Any]
-) -> None:
+def test_an_unfitting_change_is_counted_and_ends_the_replay(tmp_path: Path, user: Path, change: dict[str, Any]) -> None:
     path = vscode_file(user, "1.139.1-compacted.jsonl")
     later = {"kind": 1, "k": ["requests", 0, "message"], "v": "WRONG"}
     path.write_bytes(path.read_bytes() + "".join(json.dumps(each) + "\n" for each in (change, later)).encode())

@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 from fake_graph import WithFakeGraph
+from harness import dump
 from job_copies import done, outcome, refused
 
 from bridge.interface.json_schema import schema_of
@@ -67,11 +68,6 @@ def sql(workspace: Workspace, *statements: str) -> None:
 
 def by_sql(*statements: str) -> Callable[[Workspace], None]:
     return lambda workspace: sql(workspace, *statements)
-
-
-def dump(workspace: Workspace) -> list[str]:
-    with closing(sqlite3.connect(workspace.memory_db)) as connection:
-        return list(connection.iterdump())
 
 
 def files_of(workspace: Workspace) -> Iterator[tuple[str, bytes]]:
@@ -161,11 +157,11 @@ def test_where_nothing_was_ever_stored_there_is_nothing_to_find(tmp_path: Path) 
 def test_damage_is_seen_left_as_it_is_and_the_remedy_works(workspace: Workspace, name: str) -> None:
     case = CASES[name]
     case.harm(workspace)
-    before, files = dump(workspace), list(files_of(workspace))
+    before, files = dump(workspace.memory_db), list(files_of(workspace))
     found = findings(workspace)
     assert case.code in found, found
     assert set(case.memory_ids) <= set(found[case.code]["memory_ids"])
-    assert (dump(workspace), list(files_of(workspace))) == (before, files), "looking mends nothing"
+    assert (dump(workspace.memory_db), list(files_of(workspace))) == (before, files), "looking mends nothing"
     if case.is_rebuilt:
         assert "rebuild --what index" in found[case.code]["remedy"]
         with WithFakeGraph(workspace) as stores:
@@ -231,9 +227,7 @@ def test_a_secret_in_a_memory_is_seen_and_not_told(workspace: Workspace) -> None
     assert SECRET not in json.dumps(found)
 
 
-def test_a_finding_comes_back_from_a_record_as_it_was_and_from_one_without_texts_as_the_table_has_it(
-    workspace: Workspace,
-) -> None:
+def test_a_finding_comes_back_from_a_record_as_it_was_and_without_texts_as_in_the_table(workspace: Workspace) -> None:
     flip_a_vector(workspace)
     (found,) = [each for code, each in findings(workspace).items() if code == "VECTORS_DAMAGED"]
     assert Finding.from_dict(found).as_dict() == found

@@ -87,9 +87,17 @@ def in_thread(ask: Callable[[], object]) -> tuple[threading.Thread, list[object]
     return thread, came
 
 
-def test_a_job_that_ends_as_it_is_found_too_large_leaves_the_next_one_watched(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def end_of(asked: tuple[threading.Thread, list[object]]) -> str:
+    """Why the child ended of which a thread had asked something."""
+    thread, came = asked
+    thread.join(20)
+    assert not thread.is_alive()
+    (error,) = came
+    assert isinstance(error, ChildEnded)
+    return error.why
+
+
+def test_a_job_ending_as_it_is_too_large_leaves_the_next_watched(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the instant in which the watcher decides, it may have answered: the watcher has to go on all the same."""
     child = made(ANSWERING)
     child.ask(REQUEST)
@@ -136,12 +144,7 @@ def test_a_deadline_that_is_no_more_ends_nobody(made: Made, monkeypatch: pytest.
 def test_who_ends_for_good_ends_also_what_is_only_about_to_be_asked(made: Made) -> None:
     child = made(SPEAKING + "for line in sys.stdin: pass")
     child.end_for_good()
-    thread, came = in_thread(lambda: child.ask(REQUEST))
-    thread.join(20)
-    assert not thread.is_alive()
-    (error,) = came
-    assert isinstance(error, ChildEnded)
-    assert error.why == "stopped"
+    assert end_of(in_thread(lambda: child.ask(REQUEST))) == "stopped"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="nothing inherits a pipe there")
@@ -160,13 +163,9 @@ os._exit(70)
 """
     )
     child = made(script)
-    thread, came = in_thread(lambda: child.ask(REQUEST))
+    asked = in_thread(lambda: child.ask(REQUEST))
     try:
-        thread.join(20)
-        assert not thread.is_alive()
-        (error,) = came
-        assert isinstance(error, ChildEnded)
-        assert error.why == "died"
+        assert end_of(asked) == "died"
     finally:
         os.kill(int(heir.read_text()), signal.SIGKILL)
 
@@ -178,10 +177,7 @@ def test_an_answer_that_was_given_right_before_the_end_counts(made: Made) -> Non
 
 def test_a_child_that_closes_its_pipe_and_goes_on_is_ended(made: Made) -> None:
     child = made(SPEAKING + "sys.stdin.readline(); os.close(1); sys.stdin.read(); import time; time.sleep(600)")
-    thread, came = in_thread(lambda: child.ask(REQUEST))
-    thread.join(20)
-    assert not thread.is_alive()
-    assert isinstance(came[0], ChildEnded)
+    assert end_of(in_thread(lambda: child.ask(REQUEST))) == "died"
     assert child.pid is None
 
 
@@ -196,18 +192,7 @@ def test_a_mistake_while_long_work_stands_still_does_not_leave_it_standing(made:
 
 
 def test_a_job_in_between_has_its_own_clock_and_gives_the_other_its_own_back(made: Made) -> None:
-    script = (
-        SPEAKING
-        + """
-for line in sys.stdin:
-    asked = json.loads(line)
-    if asked.get("slice_seconds") is not None:
-        say(give_way=True)
-    else:
-        say(outcomes={}, graph_lag=0)
-"""
-    )
-    child = made(script)
+    child = made(GIVING_WAY)
     seen: list[float | None] = []
 
     def between() -> None:
@@ -295,9 +280,7 @@ def test_a_child_whose_parent_was_cut_off_in_the_middle_of_a_request_leaves() ->
     assert (done.returncode, done.stdout, done.stderr) == (0, b"left" + os.linesep.encode(), b"")
 
 
-def test_a_child_is_ended_also_where_there_is_no_thread_left_to_do_it(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_child_is_ended_also_where_no_thread_is_left_to_do_it(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     child = made(SPEAKING + "for line in sys.stdin: pass")
     child._running()
 
@@ -308,16 +291,12 @@ def test_a_child_is_ended_also_where_there_is_no_thread_left_to_do_it(
         def start(self) -> None:
             raise RuntimeError("can't start new thread")
 
-    thread, came = in_thread(lambda: child.ask(REQUEST))
+    asked = in_thread(lambda: child.ask(REQUEST))
     until(lambda: process_of(child).busy, "it is asked")
     monkeypatch.setattr(child_process.threading, "Thread", NoThread)
     child.end("cancelled")
     monkeypatch.undo()
-    thread.join(20)
-    assert not thread.is_alive()
-    (error,) = came
-    assert isinstance(error, ChildEnded)
-    assert error.why == "cancelled"
+    assert end_of(asked) == "cancelled"
 
 
 @pytest.mark.parametrize(

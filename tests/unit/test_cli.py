@@ -165,9 +165,7 @@ def test_the_subcommands_that_are_near_are_those_of_the_commands() -> None:
 
 
 @pytest.mark.parametrize(("name", "meant"), OTHER_NAMES.items())
-def test_a_command_is_known_by_the_name_that_other_programs_give_it(
-    name: str, meant: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_is_known_by_other_programs_names(name: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([name, "--help"])
     told = capsys.readouterr().out
@@ -308,9 +306,7 @@ def test_a_foreign_workspace_is_closed_until_it_is_trusted(tmp_path: Path) -> No
 
 def test_a_setting_that_cannot_be_read_is_wrong_usage(place: Place) -> None:
     place.environment["COGNEE_MEMORY_MAX_RESULTS"] = "many"
-    done = place.cli("status", "--json")
-    assert done.returncode == 2
-    assert json.loads(done.stdout)["error_code"] == "SETTING_INVALID"
+    assert place.fails("status") == (2, "SETTING_INVALID")
 
 
 def test_settings_are_shown_with_their_source_and_without_secrets(place: Place) -> None:
@@ -370,8 +366,7 @@ def test_a_job_that_the_worker_would_reject_is_refused_at_once(tmp_path: Path, j
 
 def test_text_that_is_no_json_object_is_wrong_usage(place: Place) -> None:
     for text in ("{", "[]", ""):
-        done = place.cli("submit", "-", "--no-start", "--json", input=text)
-        assert (done.returncode, json.loads(done.stdout)["error_code"]) == (2, "ARGUMENT_INVALID")
+        assert place.fails("submit", "-", "--no-start", input=text) == (2, "ARGUMENT_INVALID")
 
 
 def test_an_ingest_says_the_jobs_id_and_goes(place: Place) -> None:
@@ -468,9 +463,7 @@ def test_an_ingest_of_two_forms_names_what_does_not_fit(place: Place, arguments:
         (["ingest", "a", "b", "--job-id", "No Id"], 4),
     ],
 )
-def test_an_ingest_that_cannot_work_is_refused_and_nothing_is_dropped(
-    place: Place, arguments: list[str], status: int
-) -> None:
+def test_an_ingest_that_cannot_work_is_refused_and_not_dropped(place: Place, arguments: list[str], status: int) -> None:
     done = place.cli(*arguments, "--no-start", "--json")
     assert done.returncode == status
     assert json.loads(done.stdout)["success"] is False
@@ -480,8 +473,7 @@ def test_an_ingest_that_cannot_work_is_refused_and_nothing_is_dropped(
 def test_a_job_in_the_inbox_is_shown_as_such_and_an_unknown_one_is_not_found(place: Place) -> None:
     assert place.json("jobs", "show", place.submit("check", {}))["job"]["state"] == "in the inbox"
     assert place.json("status")["waiting_in_inbox"] == 1
-    done = place.cli("jobs", "show", "nobody", "--json")
-    assert (done.returncode, json.loads(done.stdout)["error_code"]) == (1, "JOB_NOT_FOUND")
+    assert place.fails("jobs", "show", "nobody") == (1, "JOB_NOT_FOUND")
 
 
 def test_cancelling_a_job_in_the_inbox_leaves_a_request_for_the_worker(place: Place) -> None:
@@ -492,13 +484,11 @@ def test_cancelling_a_job_in_the_inbox_leaves_a_request_for_the_worker(place: Pl
 
 def test_waiting_for_a_job_ends_when_the_time_is_over(place: Place) -> None:
     job_id = place.submit("check", {})
-    done = place.cli("jobs", "wait", job_id, "--timeout", "0.05", "--json")
-    assert (done.returncode, json.loads(done.stdout)["error_code"]) == (5, "WAIT_TIMEOUT")
+    assert place.fails("jobs", "wait", job_id, "--timeout", "0.05") == (5, "WAIT_TIMEOUT")
 
 
 def test_draining_where_no_worker_runs_is_told_and_meant_for_none_to_come(place: Place) -> None:
-    done = place.cli("jobs", "drain", "--json")
-    assert (done.returncode, json.loads(done.stdout)["error_code"]) == (3, "WORKER_NOT_RUNNING")
+    assert place.fails("jobs", "drain") == (3, "WORKER_NOT_RUNNING")
     assert not place.spool.request("drain").exists()
 
 
@@ -544,8 +534,7 @@ def test_pruning_beside_a_worker_is_the_workers_to_do(place: Place) -> None:
 def test_cancelling_what_has_taken_effect_is_told_as_too_late(place: Place) -> None:
     old_job(place, "running", lifecycle.Started())
     with a_worker_that_takes(place, place.spool.cancel("running")):
-        done = place.cli("jobs", "cancel", "running", "--json")
-    assert (done.returncode, json.loads(done.stdout)["error_code"]) == (1, "CANCEL_TOO_LATE")
+        assert place.fails("jobs", "cancel", "running") == (1, "CANCEL_TOO_LATE")
 
 
 def test_lists_of_nothing_are_successes(place: Place) -> None:
@@ -644,8 +633,7 @@ def test_the_end_of_a_waited_job_without_success_is_the_error_of_the_command(
 def test_waiting_for_a_job_that_fails_ends_with_its_error(place: Place) -> None:
     error = JobError("TEST_FAILURE").as_dict()
     spool.write_records(place.spool, [Record(job_id="a", kind="noop", job_sha256="", state="failed", error=error)])
-    done = place.cli("jobs", "wait", "a", "--json")
-    assert (done.returncode, json.loads(done.stdout)["error_code"]) == (1, "TEST_FAILURE")
+    assert place.fails("jobs", "wait", "a") == (1, "TEST_FAILURE")
 
 
 def test_what_to_do_about_a_failed_job_names_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -337,9 +337,7 @@ def test_nothing_is_kept_of_a_text_that_is_forgotten_while_it_is_looked_into(pla
     assert place.store.extractions.data_ids() == []
 
 
-def test_what_a_look_that_was_cut_off_has_written_is_removed_before_the_next(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_look_cut_off_has_written_is_gone_before_the_next(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     graph_files.databases_of(place.workspace).mkdir(parents=True)
     (graph_files.databases_of(place.workspace) / "cognee_db").touch()
     (memory,) = place.cognify(texts=["Atlas beside Postgres."], job_id="other")["memories"]
@@ -498,7 +496,7 @@ def test_before_an_answer_the_graph_has_all_that_waited(place: Place) -> None:
     assert said[0]["message"] == "opening the knowledge graph; what is stored can be found"
 
 
-def test_no_answer_is_given_while_the_graph_keeps_what_was_forgotten(
+def test_no_answer_comes_while_the_graph_keeps_what_was_forgotten(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (memory,) = place.cognify(texts=["Atlas beside Postgres."])["memories"]

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
-from harness import raising
+from harness import dump, raising
 from shelf import add_decisions
 
 from bridge import slices
@@ -46,6 +46,13 @@ def stores(workspace: Workspace) -> Iterator[WithFakeGraph]:
 def add(stores: Stores, *decisions: str, topic_id: str = "uploads", **other: Any) -> Memory:
     memory_id = f"{topic_id}-{'-'.join(decisions).replace(' ', '-').lower()}"
     return add_decisions(stores.store, memory_id, decisions, topic_id=topic_id, **other)
+
+
+@pytest.fixture
+def filled(stores: WithFakeGraph) -> WithFakeGraph:
+    """With two memories of one topic, of which the later one replaces the other."""
+    two(stores)
+    return stores
 
 
 def two(stores: Stores) -> list[str]:
@@ -87,10 +94,8 @@ def record_of(stores: Stores, result: dict[str, Any]) -> tuple[Memory, Content]:
     return record, record.content
 
 
-def dump(workspace: Workspace) -> list[str]:
-    """Every row of memory.db, but for the embeddings, which are a cache."""
-    with closing(sqlite3.connect(workspace.memory_db)) as connection:
-        return [line for line in connection.iterdump() if not line.startswith('INSERT INTO "embeddings"')]
+def rows(workspace: Workspace) -> list[str]:
+    return dump(workspace.memory_db, "embeddings")  # a cache
 
 
 def found_ids(workspace: Workspace) -> list[str]:
@@ -121,9 +126,7 @@ def test_what_was_seen_is_what_is_stored(stores: WithFakeGraph) -> None:
     assert stores.graph.lag() == 0
 
 
-def test_without_a_digest_the_topic_of_now_is_compacted_and_its_preview_kept(
-    stores: Stores, workspace: Workspace
-) -> None:
+def test_without_a_digest_the_present_topic_is_compacted_with_a_preview(stores: Stores, workspace: Workspace) -> None:
     ids = two(stores)
     result = done(stores)
     assert result["superseded"] == ids
@@ -131,57 +134,53 @@ def test_without_a_digest_the_topic_of_now_is_compacted_and_its_preview_kept(
 
 
 def test_a_job_that_runs_again_after_its_effect_has_the_same_result_and_no_second_effect(
-    stores: WithFakeGraph, workspace: Workspace
+    filled: WithFakeGraph, workspace: Workspace
 ) -> None:
-    two(stores)
-    stores.fake.raised = JobError("GRAPH_WRITE_FAILED")
-    seen = preview(stores)
+    filled.fake.raised = JobError("GRAPH_WRITE_FAILED")
+    seen = preview(filled)
     options = {"preview_digest": seen["preview_digest"]}
-    first = outcome(stores, "compact", **options)
-    result = done(stores, **options)
-    before = dump(workspace)
+    first = outcome(filled, "compact", **options)
+    result = done(filled, **options)
+    before = rows(workspace)
     assert isinstance(first, (Failed, Succeeded))
-    assert done(stores, **options) == result
-    assert dump(workspace) == before
+    assert done(filled, **options) == result
+    assert rows(workspace) == before
     workspace.preview(seen["preview_digest"]).unlink()
-    again = done(stores, **options)
+    again = done(filled, **options)
     assert again["conflicts"] == []
     assert "preview is gone" in again["warnings"][0]
     assert again["superseded"] == result["superseded"]
 
 
-def test_a_later_job_of_the_same_id_is_another_job(stores: Stores) -> None:
-    two(stores)
-    digest = preview(stores)["preview_digest"]
-    result = done(stores, preview_digest=digest)
-    done(stores, "restore", job_id="undo", decision_record_id=result["decision_record_id"])
-    again = done(stores, at="2026-11-20T12:00:01Z", preview_digest=digest)
+def test_a_later_job_of_the_same_id_is_another_job(filled: Stores) -> None:
+    digest = preview(filled)["preview_digest"]
+    result = done(filled, preview_digest=digest)
+    done(filled, "restore", job_id="undo", decision_record_id=result["decision_record_id"])
+    again = done(filled, at="2026-11-20T12:00:01Z", preview_digest=digest)
     assert again["decision_record_id"] == result["decision_record_id"]
-    assert statuses(stores, *again["superseded"]) == ["Superseded", "Superseded"]
+    assert statuses(filled, *again["superseded"]) == ["Superseded", "Superseded"]
 
 
 def test_what_is_written_of_a_compaction_is_all_or_nothing(
-    stores: Stores, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    filled: Stores, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    two(stores)
-    preview(stores)
-    before = dump(workspace)
+    preview(filled)
+    before = rows(workspace)
 
     monkeypatch.setattr(compaction_history, "record", raising(sqlite3.OperationalError("disk I/O error")))
     with pytest.raises(sqlite3.OperationalError):
-        outcome(stores, "compact")
-    assert dump(workspace) == before
+        outcome(filled, "compact")
+    assert rows(workspace) == before
 
 
-def test_a_former_record_is_merged_with_what_came_since(stores: Stores) -> None:
-    two(stores)
-    former = done(stores)["decision_record_id"]
-    new = add(stores, "Retry two times", day=20).id
-    assert refused(stores, job_id="no", topic_id="uploads-2").code == "TOPIC_NOT_FOUND"
-    result = done(stores, job_id="second")
+def test_a_former_record_is_merged_with_what_came_since(filled: Stores) -> None:
+    former = done(filled)["decision_record_id"]
+    new = add(filled, "Retry two times", day=20).id
+    assert refused(filled, job_id="no", topic_id="uploads-2").code == "TOPIC_NOT_FOUND"
+    result = done(filled, job_id="second")
     assert result["superseded"] == [former, new]
-    assert statuses(stores, former, new) == ["Superseded", "Superseded"]
-    _, content = record_of(stores, result)
+    assert statuses(filled, former, new) == ["Superseded", "Superseded"]
+    _, content = record_of(filled, result)
     assert content.context.startswith("Merged from 3 memories, 2026-10-02 to 2026-10-20.")
     assert content.decisions == (
         "[Later] Retry two times (2026-10-20, #4) supersedes Retry three times (2026-10-09, #2)",
@@ -190,20 +189,19 @@ def test_a_former_record_is_merged_with_what_came_since(stores: Stores) -> None:
     )
 
 
-def test_a_preview_with_a_rejected_conflict_has_another_digest_and_is_applied_as_it_was_shown(stores: Stores) -> None:
-    two(stores)
-    whole = preview(stores)
+def test_a_preview_with_a_rejected_conflict_has_another_digest_and_is_applied_as_it_was_shown(filled: Stores) -> None:
+    whole = preview(filled)
     (conflict,) = whole["conflicts"]
-    seen = done(stores, job_id="again", preview=True, keep_both=[conflict["conflict_id"]])
+    seen = done(filled, job_id="again", preview=True, keep_both=[conflict["conflict_id"]])
     assert (seen["conflicts"], seen["kept_both"]) == ([], [conflict])
     assert seen["preview_digest"] != whole["preview_digest"]
-    assert done(stores, job_id="third", preview=True, keep_both=[conflict["conflict_id"]]) == seen
-    result = done(stores, preview_digest=seen["preview_digest"])
-    _, content = record_of(stores, result)
+    assert done(filled, job_id="third", preview=True, keep_both=[conflict["conflict_id"]]) == seen
+    result = done(filled, preview_digest=seen["preview_digest"])
+    _, content = record_of(filled, result)
     assert list(content.decisions) == seen["decision_record"]["consolidated_decisions"]
     assert not any("[" in line for line in content.decisions)
     assert (result["conflicts"], result["kept_both"]) == ([], [conflict])
-    (past,) = listing.history(stores.workspace, 10)
+    (past,) = listing.history(filled.workspace, 10)
     assert past["conflicts"] == []
     assert "Retry" not in json.dumps(past)
 
@@ -215,19 +213,18 @@ def settled(stores: Stores, holds: str, reason: str | None = None) -> None:
          **({} if reason is None else {"reason": reason}))  # fmt: skip
 
 
-def test_a_rejected_conflict_is_a_verdict_and_is_not_asked_again_not_even_after_an_undo(stores: Stores) -> None:
-    two(stores)
-    seen = done(stores, job_id="p", preview=True, keep_both=[preview(stores)["conflicts"][0]["conflict_id"]])
-    assert [pair["state"] for pair in review.pairs(stores.workspace, all_of_them=True)] == ["replaced"]
-    record = done(stores, preview_digest=seen["preview_digest"])["decision_record_id"]
-    done(stores, "restore", job_id="undo", decision_record_id=record)
-    (pair,) = review.pairs(stores.workspace, all_of_them=True)
+def test_a_rejected_conflict_is_a_verdict_and_is_not_asked_again_not_even_after_an_undo(filled: Stores) -> None:
+    seen = done(filled, job_id="p", preview=True, keep_both=[preview(filled)["conflicts"][0]["conflict_id"]])
+    assert [pair["state"] for pair in review.pairs(filled.workspace, all_of_them=True)] == ["replaced"]
+    record = done(filled, preview_digest=seen["preview_digest"])["decision_record_id"]
+    done(filled, "restore", job_id="undo", decision_record_id=record)
+    (pair,) = review.pairs(filled.workspace, all_of_them=True)
     assert (pair["state"], pair["by"]) == ("both", "person")
-    again = preview(stores)
+    again = preview(filled)
     assert (again["conflicts"], again["kept_both"]) == ([], [])
     assert again["decision_record"]["consolidated_decisions"] == seen["decision_record"]["consolidated_decisions"]
-    settled(stores, "newer")
-    assert [conflict["judged_by"] for conflict in preview(stores)["conflicts"]] == ["said"]
+    settled(filled, "newer")
+    assert [conflict["judged_by"] for conflict in preview(filled)["conflicts"]] == ["said"]
 
 
 @pytest.mark.parametrize(
@@ -245,85 +242,79 @@ def test_a_rejected_conflict_is_a_verdict_and_is_not_asked_again_not_even_after_
     ],
 )  # fmt: skip
 def test_what_the_review_settled_is_settled_in_the_record_with_its_reason(
-    stores: Stores, holds: str, decisions: list[str], told: str
+    filled: Stores, holds: str, decisions: list[str], told: str
 ) -> None:
-    two(stores)
-    preview(stores)  # compares them
-    settled(stores, holds, "The council said so.")
-    seen = preview(stores)
+    preview(filled)  # compares them
+    settled(filled, holds, "The council said so.")
+    seen = preview(filled)
     assert seen["decision_record"]["consolidated_decisions"] == decisions
     assert seen["decision_record"]["summary_text"].endswith(told)
     said = [(each["judged_by"], each["confidence"], each["reason"]) for each in seen["conflicts"]]
     assert said == ([] if holds == "both" else [("said", 1.0, "The council said so.")])
-    record = done(stores, preview_digest=seen["preview_digest"])["decision_record_id"]
-    add(stores, "Sign last", day=20)
-    again = preview(stores)["decision_record"]
+    record = done(filled, preview_digest=seen["preview_digest"])["decision_record_id"]
+    add(filled, "Sign last", day=20)
+    again = preview(filled)["decision_record"]
     assert again["summary_text"].count(told) == 1
     assert [line for line in again["consolidated_decisions"] if "Sign" not in line] == decisions
     assert record in again["compaction_source"]
 
 
-def test_a_preview_is_the_same_before_and_after_the_idle_moment_in_which_memories_are_compared(stores: Stores) -> None:
-    two(stores)
-    before = preview(stores)
-    while comparison.compare_some(stores.store):
+def test_a_preview_is_the_same_before_and_after_the_idle_moment_in_which_memories_are_compared(filled: Stores) -> None:
+    before = preview(filled)
+    while comparison.compare_some(filled.store):
         pass
-    assert preview(stores) == before
+    assert preview(filled) == before
 
 
-def test_an_id_of_no_conflict_is_refused_with_those_that_the_topic_has(stores: Stores, workspace: Workspace) -> None:
-    two(stores)
-    (known,) = [conflict["conflict_id"] for conflict in preview(stores)["conflicts"]]
-    before = dump(workspace)
-    error = refused(stores, keep_both=["00000000", known])
+def test_an_id_of_no_conflict_is_refused_with_those_that_the_topic_has(filled: Stores, workspace: Workspace) -> None:
+    (known,) = [conflict["conflict_id"] for conflict in preview(filled)["conflicts"]]
+    before = rows(workspace)
+    error = refused(filled, keep_both=["00000000", known])
     assert (error.code, error.details) == ("CONFLICT_NOT_FOUND", {"unknown": ["00000000"], "conflicts": [known]})
     assert known in error.message
-    assert dump(workspace) == before
+    assert rows(workspace) == before
 
 
 # --- what is refused ---
 
 
-def test_a_preview_that_nobody_made_is_not_found(stores: Stores, workspace: Workspace) -> None:
-    two(stores)
-    add(stores, "Sign", topic_id="sign-in")
-    add(stores, "Sign last", topic_id="sign-in")
-    other = preview(stores, topic_id="sign-in")["preview_digest"]
-    before = dump(workspace)
-    assert refused(stores, preview_digest="0" * 64).code == "PREVIEW_NOT_FOUND"
-    error = refused(stores, preview_digest=other)
+def test_a_preview_that_nobody_made_is_not_found(filled: Stores, workspace: Workspace) -> None:
+    add(filled, "Sign", topic_id="sign-in")
+    add(filled, "Sign last", topic_id="sign-in")
+    other = preview(filled, topic_id="sign-in")["preview_digest"]
+    before = rows(workspace)
+    assert refused(filled, preview_digest="0" * 64).code == "PREVIEW_NOT_FOUND"
+    error = refused(filled, preview_digest=other)
     assert error.code == "PREVIEW_NOT_FOUND"
     assert "'sign-in'" in error.message
-    seen = preview(stores)["summaries"]
+    seen = preview(filled)["summaries"]
     sources = tuple((each["memory_id"], each["content_sha256"]) for each in seen)
     forged = previews.Preview("uploads", sources, {"topic": "T", "narrative_source": "template"})
     digest = previews.store(workspace, forged, NOW)
-    assert refused(stores, preview_digest=digest).code == "PREVIEW_NOT_FOUND"
-    assert dump(workspace) == before
+    assert refused(filled, preview_digest=digest).code == "PREVIEW_NOT_FOUND"
+    assert rows(workspace) == before
 
 
 def test_in_a_team_a_preview_that_another_machine_made_is_applied_if_the_memories_are_equal(
-    stores: Stores, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    filled: Stores, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    two(stores)
-    digest = preview(stores)["preview_digest"]
+    digest = preview(filled)["preview_digest"]
     for file in workspace.previews.iterdir():
         file.unlink()
-    assert refused(stores, preview_digest=digest).code == "PREVIEW_NOT_FOUND", "without a team"
+    assert refused(filled, preview_digest=digest).code == "PREVIEW_NOT_FOUND", "without a team"
     monkeypatch.setattr(Stores, "host", SimpleNamespace(attachment=lambda *_: [gzip.compress(b"")]))
-    assert len(done(stores, preview_digest=digest)["superseded"]) == 2
-    add(stores, "Retry never", day=12)
-    assert refused(stores, preview_digest=digest, job_id="again").code == "PREVIEW_STALE"
+    assert len(done(filled, preview_digest=digest)["superseded"]) == 2
+    add(filled, "Retry never", day=12)
+    assert refused(filled, preview_digest=digest, job_id="again").code == "PREVIEW_STALE"
     for file in workspace.previews.iterdir():
         file.unlink()
-    assert refused(stores, preview_digest=digest, job_id="third").code == "PREVIEW_NOT_FOUND"
+    assert refused(filled, preview_digest=digest, job_id="third").code == "PREVIEW_NOT_FOUND"
 
 
 def test_in_a_team_a_preview_that_its_machine_attached_is_applied_as_it_was_shown(
-    stores: Stores, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    filled: Stores, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    two(stores)
-    digest = preview(stores)["preview_digest"]
+    digest = preview(filled)["preview_digest"]
     shown = workspace.preview(digest).read_bytes()
     workspace.preview(digest).unlink()
     strange = json.loads(shown)
@@ -340,25 +331,23 @@ def test_in_a_team_a_preview_that_its_machine_attached_is_applied_as_it_was_show
     }
     for other, code in wrong.items():
         attached[:] = [gzip.compress(other)]
-        assert refused(stores, preview_digest=digest, job_id="other").code == code
+        assert refused(filled, preview_digest=digest, job_id="other").code == code
     attached[:] = [gzip.compress(shown)]
-    assert len(done(stores, preview_digest=digest)["superseded"]) == 2
+    assert len(done(filled, preview_digest=digest)["superseded"]) == 2
 
 
-def test_a_preview_of_a_topic_that_changed_is_stale_and_names_what_changed(
-    stores: Stores, workspace: Workspace
-) -> None:
+def test_a_preview_of_a_changed_topic_is_stale_and_names_what_changed(stores: Stores, workspace: Workspace) -> None:
     first, second = two(stores)
     digest = preview(stores)["preview_digest"]
     new = add(stores, "Use tabs")
     at = "2026-11-01T00:00:00Z"
     stores.store.set_status(second, "Draft", at, at)
-    before = dump(workspace)
+    before = rows(workspace)
     error = refused(stores, preview_digest=digest)
     assert error.code == "PREVIEW_STALE"
     assert error.details == {"added": [new.id], "removed": [second], "changed": []}
     assert "added #3; removed #2" in error.message
-    assert dump(workspace) == before
+    assert rows(workspace) == before
     with closing(sqlite3.connect(workspace.memory_db)) as connection:
         body = connection.execute("SELECT body FROM memories WHERE id = ?", (first,)).fetchone()[0]
         connection.execute("UPDATE memories SET body = ? WHERE id = ?", (body.replace("five", "four"), first))
@@ -366,21 +355,18 @@ def test_a_preview_of_a_topic_that_changed_is_stale_and_names_what_changed(
     assert refused(stores, preview_digest=digest).details["changed"] == [first]
 
 
-def test_of_two_compactions_of_one_topic_one_wins(stores: Stores) -> None:
-    two(stores)
-    digest = preview(stores)["preview_digest"]
-    won = done(stores, job_id="won", preview_digest=digest)
-    lost = refused(stores, job_id="lost", preview_digest=digest)
+def test_of_two_compactions_of_one_topic_one_wins(filled: Stores) -> None:
+    digest = preview(filled)["preview_digest"]
+    won = done(filled, job_id="won", preview_digest=digest)
+    lost = refused(filled, job_id="lost", preview_digest=digest)
     assert lost.code == "PREVIEW_STALE"
     assert lost.details["decision_record_id"] == won["decision_record_id"]
     assert "was applied already" in lost.message
-    error = refused(stores, job_id="late")
+    error = refused(filled, job_id="late")
     assert (error.code, error.details) == ("NOTHING_TO_COMPACT", {"sources": [won["decision_record_id"]]})
 
 
-def test_a_memory_that_comes_while_its_topic_is_compared_stays_active(
-    stores: Stores, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_memory_that_comes_during_the_comparison_is_active(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)
     ids = two(stores)
     came: list[str] = []
@@ -393,9 +379,7 @@ def test_a_memory_that_comes_while_its_topic_is_compared_stays_active(
     assert statuses(stores, *came) == ["Active"]
 
 
-def test_a_source_that_goes_while_its_topic_is_compared_makes_the_draft_stale(
-    stores: Stores, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_source_gone_during_comparison_makes_the_draft_stale(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)
     ids = two(stores)
     at = "2026-11-01T00:00:00Z"
@@ -404,16 +388,15 @@ def test_a_source_that_goes_while_its_topic_is_compared_makes_the_draft_stale(
     assert statuses(stores, *ids) == ["Draft", "Active"]
 
 
-def test_a_record_that_was_forgotten_comes_back_by_a_later_job_alone(stores: Stores) -> None:
-    two(stores)
-    digest = preview(stores)["preview_digest"]
-    record_id = done(stores, preview_digest=digest)["decision_record_id"]
-    done(stores, "restore", decision_record_id=record_id)
-    with stores.store.change("2026-11-20T12:00:00Z") as change:
+def test_a_record_that_was_forgotten_comes_back_by_a_later_job_alone(filled: Stores) -> None:
+    digest = preview(filled)["preview_digest"]
+    record_id = done(filled, preview_digest=digest)["decision_record_id"]
+    done(filled, "restore", decision_record_id=record_id)
+    with filled.store.change("2026-11-20T12:00:00Z") as change:
         change.drop([record_id])
         change.leave_tombstones([record_id])
-    assert refused(stores, job_id="before", preview_digest=digest).code == "MEMORY_FORGOTTEN"
-    later = done(stores, job_id="after", at="2026-11-20T12:00:01Z", preview_digest=digest)
+    assert refused(filled, job_id="before", preview_digest=digest).code == "MEMORY_FORGOTTEN"
+    later = done(filled, job_id="after", at="2026-11-20T12:00:01Z", preview_digest=digest)
     assert later["decision_record_id"] == record_id
 
 
@@ -433,13 +416,12 @@ def test_a_restored_topic_is_as_before_and_its_record_is_not_found(stores: WithF
     assert stores.store.is_hidden(record_id)
 
 
-def test_a_withdrawn_record_counts_for_no_score(stores: Stores, workspace: Workspace) -> None:
-    two(stores)
-    add(stores, "Use tabs", topic_id="other")
+def test_a_withdrawn_record_counts_for_no_score(filled: Stores, workspace: Workspace) -> None:
+    add(filled, "Use tabs", topic_id="other")
     before = lexical_scores(workspace)
-    record_id = done(stores)["decision_record_id"]
+    record_id = done(filled)["decision_record_id"]
     assert lexical_scores(workspace) != before
-    done(stores, "restore", decision_record_id=record_id)
+    done(filled, "restore", decision_record_id=record_id)
     assert lexical_scores(workspace) == before
 
 
@@ -450,14 +432,13 @@ def lexical_scores(workspace: Workspace) -> list[float]:
         return list(map(float, snapshot.lexical("tabs five").scores))
 
 
-def test_a_restoring_that_is_repeated_gives_the_same_and_changes_nothing(stores: Stores, workspace: Workspace) -> None:
-    two(stores)
-    record_id = done(stores)["decision_record_id"]
-    result = done(stores, "restore", decision_record_id=record_id)
-    before = dump(workspace)
-    assert done(stores, "restore", decision_record_id=record_id) == result
-    assert done(stores, "restore", job_id="another", decision_record_id=record_id) == result
-    assert dump(workspace) == before
+def test_a_restoring_that_is_repeated_gives_the_same_and_changes_nothing(filled: Stores, workspace: Workspace) -> None:
+    record_id = done(filled)["decision_record_id"]
+    result = done(filled, "restore", decision_record_id=record_id)
+    before = rows(workspace)
+    assert done(filled, "restore", decision_record_id=record_id) == result
+    assert done(filled, "restore", job_id="another", decision_record_id=record_id) == result
+    assert rows(workspace) == before
 
 
 def test_a_restoring_that_runs_again_leaves_a_compaction_that_came_in_between(stores: Stores) -> None:
@@ -469,41 +450,36 @@ def test_a_restoring_that_runs_again_leaves_a_compaction_that_came_in_between(st
     assert statuses(stores, *ids) == ["Superseded", "Superseded"]
 
 
-def test_after_a_restoring_the_same_compaction_has_its_id_and_number_again(stores: Stores) -> None:
-    two(stores)
-    first = done(stores)
-    done(stores, "restore", decision_record_id=first["decision_record_id"])
-    add(stores, "Elsewhere", topic_id="other")
-    again = done(stores, job_id="again")
+def test_after_a_restoring_the_same_compaction_has_its_id_and_number_again(filled: Stores) -> None:
+    first = done(filled)
+    done(filled, "restore", decision_record_id=first["decision_record_id"])
+    add(filled, "Elsewhere", topic_id="other")
+    again = done(filled, job_id="again")
     same = ("decision_record_id", "memory_number", "preview_digest")
     assert [again[name] for name in same] == [first[name] for name in same]
-    assert not stores.store.is_hidden(first["decision_record_id"])
+    assert not filled.store.is_hidden(first["decision_record_id"])
 
 
 @pytest.mark.parametrize("kind", ["compact", "restore"])
 @pytest.mark.parametrize("what", ["rebuild_vectors", "rebuild_words"])
 def test_a_record_that_comes_or_goes_while_an_index_is_made_anew_is_in_it_or_not(
-    stores: Stores, monkeypatch: pytest.MonkeyPatch, kind: str, what: str
+    filled: Stores, monkeypatch: pytest.MonkeyPatch, kind: str, what: str
 ) -> None:
-    two(stores)
-    record_id = done(stores)["decision_record_id"]
+    record_id = done(filled)["decision_record_id"]
     if kind == "compact":  # it comes back under its number, which the rebuilding has passed by then
-        done(stores, "restore", decision_record_id=record_id)
+        done(filled, "restore", decision_record_id=record_id)
     for number in range(4, 9):
-        add(stores, f"Other {number}", topic_id="other")
-    for module, name, value in (
-        (slices, "SLICE_SECONDS", 0),
-        (vector_index, "_TOGETHER", 1),
-        (word_index, "_TOGETHER", 1),
-    ):
-        monkeypatch.setattr(module, name, value)
+        add(filled, f"Other {number}", topic_id="other")
+    monkeypatch.setattr(slices, "SLICE_SECONDS", 0)
+    for index in (vector_index, word_index):
+        monkeypatch.setattr(index, "_TOGETHER", 1)
 
     def meanwhile(progress: dict[str, Any]) -> None:
         if progress["done"] == 5:
             payload = {} if kind == "compact" else {"decision_record_id": record_id}
-            done(stores, kind, job_id="meanwhile", **payload)
+            done(filled, kind, job_id="meanwhile", **payload)
 
-    store = stores.store
+    store = filled.store
     getattr(store, what)(meanwhile)
     visible = [memory for memory in map(store.get, store.newest(100)) if memory is not None]
     assert (record_id in {memory.id for memory in visible}) == (kind == "compact")
@@ -600,7 +576,7 @@ def test_the_history_names_ids_and_digests_and_no_text(stores: Stores, workspace
     assert oldest["restored_at"] == "2026-11-20T12:00:00Z"
     (conflict,) = oldest["conflicts"]
     assert (conflict["kind"], conflict["earlier"]["memory_id"], conflict["later"]["memory_id"]) == ("value", *ids)
-    told = [line for line in dump(workspace) if line.startswith('INSERT INTO "compactions"')]
+    told = [line for line in rows(workspace) if line.startswith('INSERT INTO "compactions"')]
     assert len(told) == 2
     assert "Retry" not in "".join(told)
 

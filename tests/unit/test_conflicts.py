@@ -37,9 +37,7 @@ def labelled(name: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("name", REACHED)
-def test_labelled_pairs_are_told_apart_precisely_rather_than_eagerly(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_labelled_pairs_are_told_apart_precisely_not_eagerly(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     pairs = labelled(name)
     found = [is_found(pair) for pair in pairs]
     right = sum(f and bool(pair["conflict"]) for f, pair in zip(found, pairs, strict=True))
@@ -325,7 +323,5 @@ def test_statements_of_two_numbered_things_neither_conflict_nor_replace_each_oth
         ("Use C for the firmware", "Use Rust for the firmware"),
     ],
 )
-def test_what_begins_with_an_amount_or_says_the_same_of_another_thing_may_still_conflict(
-    earlier: str, later: str
-) -> None:
+def test_what_begins_with_an_amount_or_says_the_same_of_another_may_conflict(earlier: str, later: str) -> None:
     assert not are_of_two_things(earlier, later)

@@ -227,7 +227,7 @@ def test_without_vectors_no_memory_is_like_another() -> None:
     assert repetitions_last([], np.zeros((0, 0), np.float32)) == []
 
 
-def test_with_the_real_model_another_wording_is_a_repetition_and_a_near_subject_is_none(
+def test_with_the_real_model_another_wording_repeats_and_a_near_subject_does_not(
     tmp_path: Path, model_cache: Path
 ) -> None:
     def about(memory_id: str, thing: str, context: str, *decisions: str) -> Memory:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from inbox_door import job_of
 
 from jobs import client, clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.lifecycle import Cancelled, Failed, Started, Succeeded
-from jobs.model import Record, encode
-from jobs.parse import parse_job
+from jobs.model import Record
 from worker.inbox.control import Control
 from worker.scheduling.ledger import Ledger
 
@@ -31,9 +31,7 @@ class Desk:
         self.full = False
         verbs = {verb: self.obey(verb) for verb in ("pause", "resume", "drain", "prune")}
         self.control = Control(self.place, self.ledger, self.ledger.cancel, verbs)
-        file = encode({"schema_version": 1, "job_id": "a", "kind": "noop", "payload": {}})
-        job = parse_job("a", file, test_jobs=True)
-        self.ledger.accept([(job, lifecycle.accept(job, clock.now()))])
+        self.ledger.accept([(job_of("a"), lifecycle.accept(job_of("a"), clock.now()))])
 
     def obey(self, verb: str) -> Callable[[dict[str, Any]], None]:
         def obeyed(request: dict[str, Any]) -> None:
@@ -293,9 +291,7 @@ def test_a_folder_is_moved_to_the_rejected_files_once_and_holds_up_nobody(
 
 
 @pytest.mark.parametrize("name", ["anything", "pause", "pause.json.tmp", "pause.JSON", "pause.txt"])
-def test_a_file_that_is_no_request_is_deleted_with_a_line_in_the_log(
-    desk: Desk, name: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_is_no_request_is_deleted_and_logged(desk: Desk, name: str, caplog: pytest.LogCaptureFixture) -> None:
     assert not desk.ask(name, {}).exists()
     assert desk.obeyed == []
     [line] = caplog.messages

@@ -6,81 +6,39 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inbox_door import Door, job_of
 
 from bridge.settings import Settings
-from jobs import clock, files, lifecycle, spool
+from jobs import clock, lifecycle, spool
 from jobs.layout import SpoolPaths
-from jobs.model import encode
-from jobs.parse import parse_job
-from worker.inbox.intake import Intake
 from worker.scheduling import runner as runner_module
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.runnable_jobs import LocalJobs
 from worker.scheduling.runner import Runner
 
-LIMITS = Settings(
-    max_job_bytes=10_000, max_active_jobs=10, min_free_bytes=0, max_attempts=4, partial_write_grace=2.0, test_jobs=True
-)
-
-
-def file_of(job_id: str) -> bytes:
-    return encode({"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": {}})
-
-
-def full(*_: object, **__: object) -> None:
-    raise OSError(28, "No space left on device")
-
-
-@pytest.fixture
-def full_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
-    """Let so many changes of the file system happen, then refuse every one until told otherwise."""
-    left: list[int | None] = [None]
-
-    def counted(change: Callable[..., None]) -> Callable[..., None]:
-        def changed(*arguments: Any, **options: Any) -> None:
-            if left[0] is not None:
-                if left[0] == 0:
-                    full()
-                left[0] -= 1
-            change(*arguments, **options)
-
-        return changed
-
-    for name in ("write_new", "rename", "remove", "sync_folder"):
-        monkeypatch.setattr(files, name, counted(getattr(files, name)))
-
-    def set_left(changes: int | None) -> None:
-        left[0] = changes
-
-    return set_left
+FULL = OSError(28, "No space left on device")
 
 
 @pytest.mark.parametrize("number", range(14))
 def test_jobs_whose_acceptance_the_disk_refused_half_way_all_run_in_the_end(
-    tmp_path: Path, full_after: Callable[[int | None], None], number: int
+    tmp_path: Path, refuse_after: Callable[..., None], number: int
 ) -> None:
-    place = SpoolPaths(tmp_path / "spool")
-    spool.prepare(place)
+    door = Door(tmp_path / "spool", partial_write_grace=2.0)
     for job_id in ("a", "b"):
-        place.dropped(job_id).write_bytes(file_of(job_id))
-    enqueued: list[str] = []
-    ledger = Ledger(place, [])
-    intake = Intake(place, ledger, LIMITS, lambda: enqueued.extend(r.job_id for r in ledger.take_announced()))
+        door.drop(f"{job_id}.json")
 
-    full_after(number)
+    refuse_after(number, FULL)
     try:
-        intake.scan()
+        door.intake.scan()
     except OSError:
         pass  # the worker logs it and looks again
-    full_after(None)
-    intake.scan()
+    refuse_after(None)
+    door.intake.scan()
 
-    assert spool.inbox(place) == []
-    assert {record.job_id: (record.state, record.generation) for record in ledger.live()} == {
-        "a": ("queued", 1),
-        "b": ("queued", 1),
-    }
-    assert sorted(enqueued) == ["a", "b"]
+    assert spool.inbox(door.place) == []
+    expected = {"a": ("queued", 1), "b": ("queued", 1)}
+    assert {record.job_id: (record.state, record.generation) for record in door.ledger.live()} == expected
+    assert sorted(door.taken) == ["a", "b"]
 
 
 class Answering:
@@ -104,8 +62,7 @@ class Bench:
         self.place = SpoolPaths(folder)
         spool.prepare(self.place)
         self.ledger = Ledger(self.place, [])
-        job = parse_job("a", file_of("a"), test_jobs=True)
-        self.ledger.accept([(job, lifecycle.accept(job, clock.now()))])
+        self.ledger.accept([(job_of("a"), lifecycle.accept(job_of("a"), clock.now()))])
         self.child = Answering()
         self.runner = Runner(LocalJobs(self.place, self.ledger), self.child, Settings(batch_size=4))  # type: ignore[arg-type]
 
@@ -122,7 +79,7 @@ def test_a_step_that_the_disk_refuses_is_written_when_there_is_room_again(
     def refusing(*arguments: Any) -> None:
         calls[0] += 1
         if refused_from <= calls[0] < refused_from + 3:
-            full()
+            raise FULL
         write(*arguments)
 
     monkeypatch.setattr(spool, "write_records", refusing)
@@ -139,7 +96,7 @@ def test_a_worker_that_stops_on_a_full_disk_does_not_hang(tmp_path: Path, monkey
 
     def refusing(*_: object) -> None:
         refused.set()
-        full()
+        raise FULL
 
     monkeypatch.setattr(spool, "write_records", refusing)
     stopped: list[BaseException] = []

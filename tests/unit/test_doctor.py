@@ -333,10 +333,8 @@ def test_what_of_the_settings_has_no_effect_is_named_without_a_value(tmp_path: P
            "COGNEE_MEMORY_HTP": "1", "SYSTEM_ROOT_DIRECTORY": "/elsewhere"}  # fmt: skip
     settings = load(environment=env, workspace_env=dotenv, trusted=False)
     said = survey(settings, env, dotenv, False)
-    assert [(each.variable, each.near) for each in said.unknown] == [
-        ("COGNEE_MEMORY_HTP", "COGNEE_MEMORY_HTTP"),
-        ("COGNEE_MEMORY_MAX_RESULT", "COGNEE_MEMORY_MAX_RESULTS"),
-    ]
+    expected = [("COGNEE_MEMORY_HTP", "COGNEE_MEMORY_HTTP"), ("COGNEE_MEMORY_MAX_RESULT", "COGNEE_MEMORY_MAX_RESULTS")]
+    assert [(each.variable, each.near) for each in said.unknown] == expected
     assert said.ignored == ("LLM_API_KEY",)
     assert said.apart == ("LLM_ENDPOINT",)
     assert said.cognees == ("SYSTEM_ROOT_DIRECTORY",)
@@ -495,7 +493,7 @@ def test_what_stands_in_the_place_of_our_folder_has_a_remedy_that_helps(
     assert "Move it away" in capsys.readouterr().err
 
 
-def test_a_workspace_in_which_our_folders_cannot_be_made_is_closed(
+def test_a_workspace_where_our_folders_cannot_be_made_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "WORKSPACE_CLOSED" not in codes(look(Workspace(tmp_path)).findings)
@@ -682,9 +680,7 @@ def test_the_look_survives_and_tells(used: Workspace, name: str) -> None:
     assert wanted <= found, found
 
 
-def test_a_check_that_fails_is_a_finding_and_the_others_are_made(
-    used: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_check_is_a_finding_and_the_others_are_made(used: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor_queue, "gather", raising(RuntimeError("never thought of")))
     no_gitignore(used)
     assert {"CHECK_NOT_MADE", "NOT_IGNORED"} <= seen(used)
@@ -869,7 +865,7 @@ def fill_with_secrets(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> 
     place.log.write_text("\n".join([*lines, ""]))
 
 
-def test_no_text_no_key_and_no_name_is_in_the_archive(
+def test_no_text_key_or_name_is_in_the_archive(
     used: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor_cleaning.getpass, "getuser", lambda: "wilhelmina")
@@ -923,9 +919,7 @@ def test_the_archive_of_a_broken_workspace_is_made_all_the_same(used: Workspace,
         doctor_bundle.write(used, tmp_path, examine(used, clock.now()), clock.now())
 
 
-def test_stores_that_were_not_read_whole_are_not_said_to_be(
-    used: Workspace, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_stores_not_read_whole_are_not_said_to_be(used: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--workspace", str(used.root), "--deep", "--no-start"]) == 1
     shown = capsys.readouterr().out
     assert "CHECK_FAILED" in shown

@@ -2,7 +2,6 @@
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -77,9 +76,7 @@ def test_stores_that_were_moved_away_are_read_as_well(workspace: Workspace, old:
     }  # fmt: skip
 
 
-def test_stores_that_another_program_filled_are_moved_and_new_ones_of_ours_are_not(
-    workspace: Workspace, old: OldWorkspace
-) -> None:
+def test_stores_another_program_filled_are_moved_our_new_ones_not(workspace: Workspace, old: OldWorkspace) -> None:
     sql(old.store, "CREATE TABLE alembic_version (version_num VARCHAR)")
     first = earlier_stores.archive(workspace)
     assert first is not None
@@ -120,14 +117,6 @@ def test_of_files_of_one_name_the_one_that_was_meant_is_read(workspace: Workspac
     assert earlier_stores.read(texts(workspace)[-1]) == "b"
 
 
-def no_file(path: Path) -> None:
-    path.unlink()
-
-
-def binary(path: Path) -> None:
-    path.write_bytes(b"\xff\xfe\x00")
-
-
 def huge(path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(earlier_stores.TEXT_LIMIT + 1)
@@ -140,8 +129,12 @@ def a_link(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("harm", "why"),
-    [(no_file, "not in .cognee_data"), (binary, "no text in UTF-8"), (huge, "limit"), (a_link, "not in .cognee_data")],
-)
+    [
+        (Path.unlink, "not in .cognee_data"), (lambda path: path.write_bytes(b"\xff\xfe\x00"), "no text in UTF-8"),
+        (huge, "limit"), (a_link, "not in .cognee_data"),
+    ],
+    ids=["gone", "binary", "huge", "a link"],
+)  # fmt: skip
 def test_a_text_that_cannot_be_read_says_why(workspace: Workspace, old: OldWorkspace, harm: object, why: str) -> None:
     assert callable(harm)
     harm(old.add("harmed"))
@@ -158,7 +151,7 @@ def test_nothing_outside_the_data_folder_is_read(workspace: Workspace, old: OldW
     assert texts(workspace)[-1].path is None
 
 
-def test_a_store_that_cannot_be_read_is_told_of_and_its_raw_texts_are_found(
+def test_a_store_that_cannot_be_read_is_told_of_and_its_texts_are_found(
     workspace: Workspace, old: OldWorkspace
 ) -> None:
     old.store.write_bytes(b"no database " * 500)
@@ -176,19 +169,14 @@ def test_raw_texts_are_found_beside_a_store_that_holds_but_our_own(workspace: Wo
     assert [text.path for text in earlier_stores.find(workspace, ours).texts] == [left]
 
 
-def rows(old: OldWorkspace, statement: str) -> Iterator[tuple[str, ...]]:
-    with closing(sqlite3.connect(old.store)) as connection, connection:
-        yield from connection.execute(statement)
-
-
 def test_columns_that_a_version_lacks_are_no_harm(workspace: Workspace, old: OldWorkspace) -> None:
-    list(rows(old, "ALTER TABLE data DROP COLUMN created_at"))
-    list(rows(old, "UPDATE data SET name = name || '.txt'"))
-    list(rows(old, "ALTER TABLE data DROP COLUMN raw_data_location"))
+    sql(old.store, "ALTER TABLE data DROP COLUMN created_at")
+    sql(old.store, "UPDATE data SET name = name || '.txt'")
+    sql(old.store, "ALTER TABLE data DROP COLUMN raw_data_location")
     found = texts(workspace)
     assert sorted(earlier_stores.read(text) for text in found) == sorted((PLAIN, CONVERSATION, ENRICHED, NOTE))
     assert {text.added_at for text in found} == {None}
-    list(rows(old, "DROP TABLE data"))
+    sql(old.store, "DROP TABLE data")
     assert {text.store for text in texts(workspace)} == {""}
 
 

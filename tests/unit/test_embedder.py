@@ -296,12 +296,7 @@ def remote(provider: Provider, tmp_path: Path) -> Iterator[Embedder]:
 
 
 def settings(cache_dir: Path, **changes: Any) -> EmbeddingConfig:
-    given: dict[str, Any] = {
-        "provider": "openai",
-        "model": "openai/text-embedding-3-small",
-        "dimensions": 3,
-        "api_key": KEY,
-    }
+    given: Any = {"provider": "openai", "model": "openai/text-embedding-3-small", "dimensions": 3, "api_key": KEY}
     return EmbeddingConfig(cache_dir=cache_dir, **given | changes)
 
 
@@ -358,20 +353,17 @@ def test_a_refusal_is_classed_and_never_shows_the_key(
     assert KEY not in repr(caught.value.as_dict())
 
 
-def test_a_rate_limit_hands_on_how_long_to_wait(provider: Provider, remote: Embedder) -> None:
-    provider.status, provider.content, provider.headers = 429, {}, {"Retry-After": "7"}
-    with pytest.raises(JobError) as caught:
-        remote.embed(["text"])
-    assert caught.value.details == {"retry_after_seconds": 7}
-    assert caught.value.reaction is Reaction.WAIT
-    assert len(provider.requests) == 1, "the child does not wait and ask again"
-
-
-def test_a_rate_limit_without_a_time_says_none(provider: Provider, remote: Embedder) -> None:
-    provider.status, provider.content = 429, {}
+@pytest.mark.parametrize(
+    ("headers", "told"), [({"Retry-After": "7"}, {"retry_after_seconds": 7}), ({}, {})], ids=["told", "not told"]
+)
+def test_a_rate_limit_hands_on_how_long_to_wait_if_that_was_told(
+    provider: Provider, remote: Embedder, headers: dict[str, str], told: dict[str, int]
+) -> None:
+    provider.status, provider.content, provider.headers = 429, {}, headers
     with pytest.raises(JobError, match="RATE_LIMITED") as caught:
         remote.embed(["text"])
-    assert caught.value.details == {}
+    assert (caught.value.details, caught.value.reaction) == (told, Reaction.WAIT)
+    assert len(provider.requests) == 1, "the child does not wait and ask again"
 
 
 @pytest.mark.parametrize(
@@ -513,7 +505,7 @@ def through_litellm(provider: Provider, tmp_path: Path) -> Iterator[Callable[[],
 
 
 @pytest.mark.cognee
-def test_litellm_brings_vectors_and_its_refusals_are_classed(
+def test_litellm_brings_vectors_and_refusals_are_classed(
     provider: Provider, through_litellm: Callable[[], Any]
 ) -> None:
     [vector] = through_litellm()

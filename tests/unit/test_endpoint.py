@@ -180,9 +180,7 @@ def test_processes_that_die_are_followed_after_growing_pauses_and_it_is_said(
     assert "the server died: pid=1 status=-9" in caplog.text
 
 
-def test_while_a_process_is_not_started_again_the_worker_can_be_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_until_a_process_is_started_again_the_worker_may_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "pause_seconds", lambda failures: 1000.0)
     with Made(tmp_path, at_once=1) as made, made.connect():
         made.servers.count(1)

@@ -162,10 +162,8 @@ def test_filters_are_for_the_question_and_not_for_the_ids(shelf: Shelf) -> None:
 def test_without_a_query_what_needs_one_is_null_and_the_rest_is_known(shelf: Shelf) -> None:
     shelf.add(record("r", "queue", created_at="2026-11-13T12:00:00Z"))
     (item,) = shelf.explain(ids=[1], preset="contract")["items"]
-    assert item["score"] == {
-        "total": None,
-        "components": {"base": None, "recency": 0.5, "kind_bonus": 0.1, "semantic_boost": None},
-    }
+    expected = {"total": None, "components": {"base": None, "recency": 0.5, "kind_bonus": 0.1, "semantic_boost": None}}
+    assert item["score"] == expected
     assert item["matches"]["query_terms"] == []
     assert item["pack_context"] is None
 
@@ -173,10 +171,8 @@ def test_without_a_query_what_needs_one_is_null_and_the_rest_is_known(shelf: She
 def test_the_terms_are_those_of_the_memory_in_the_order_of_the_query(shelf: Shelf) -> None:
     shelf.add(summary("a", "A lock file was left behind by the queue."), summary("b", "Files of the vectors."))
     found = shelf.explain(query="the vectors, the queue and its file", ids=[1, 2], limit=1)
-    assert {item["id"]: item["matches"]["query_terms"] for item in found["items"]} == {
-        1: ["queue", "file"],
-        2: ["vectors", "file"],
-    }
+    expected = {1: ["queue", "file"], 2: ["vectors", "file"]}
+    assert {item["id"]: item["matches"]["query_terms"] for item in found["items"]} == expected
     (neither,) = shelf.explain(query="grass", ids=[1], relevance_floor=1)["items"]
     assert (neither["matches"]["query_terms"], neither["score"]["components"]["base"]) == ([], 0.0)
 
@@ -246,9 +242,7 @@ def test_totals_are_the_scores_of_retrieval_digit_for_digit(random_shelf: Shelf,
 
 @settings(deadline=None, max_examples=100 if SOAK else 20)
 @given(question=QUESTIONS)
-def test_what_an_explanation_says_of_the_context_is_what_the_context_is(
-    random_shelf: Shelf, question: dict[str, Any]
-) -> None:
+def test_an_explanation_says_of_the_context_what_it_is(random_shelf: Shelf, question: dict[str, Any]) -> None:
     question = {**question, "max_results": 6, "max_tokens": 220}
     packed = {entry["memory_number"]: entry for entry in random_shelf.context(**question)["memories"]}
     found = random_shelf.explain(**question, limit=2, ids=list(range(1, 61)), include_pack_context=True)
@@ -365,9 +359,7 @@ def test_another_project_is_a_mismatch_and_nothing_is_explained(
         ({"query": "queue", "ranking_mode": "sum"}, "ranking_mode"),
     ],
 )
-def test_what_cannot_be_understood_is_a_failure_that_names_the_field(
-    shelf: Shelf, arguments: dict[str, Any], field: str
-) -> None:
+def test_what_is_not_understood_fails_and_names_the_field(shelf: Shelf, arguments: dict[str, Any], field: str) -> None:
     found = shelf.add(summary("a", "queue")).explain(**arguments)
     assert (found["error_code"], envelope.exit_code(found)) == ("ARGUMENT_INVALID", envelope.USAGE)
     assert found["success"] is False

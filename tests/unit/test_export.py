@@ -273,9 +273,7 @@ def test_an_export_comes_back_line_by_line(here: WithFakeGraph, there: WithFakeG
 
 
 @pytest.mark.parametrize("later", [LATER, EARLIER.replace("Z", ".250Z")])
-def test_a_later_feedback_that_is_here_already_outlives_an_import(
-    here: WithFakeGraph, there: WithFakeGraph, later: str
-) -> None:
+def test_a_later_feedback_of_here_outlives_an_import(here: WithFakeGraph, there: WithFakeGraph, later: str) -> None:
     store(here, summary("a"))
     store(there, summary("a"))
     for stores, verdict, at in ((here, "wrong", EARLIER), (there, "helpful", later)):
@@ -307,15 +305,8 @@ def test_a_verdict_on_a_memory_that_is_not_here_is_not_imported(here: WithFakeGr
 def test_every_line_is_as_the_published_schema_says(here: WithFakeGraph) -> None:
     some_of_everything(here)
     schema = jsonschema.Draft202012Validator(schemas()["export.schema.json"])
-    assert [line["type"] for line in lines_of(here)] == [
-        "header",
-        *["memory"] * 7,
-        *["compaction"] * 2,
-        "cognified",
-        *["feedback"] * 2,
-        "verdict",
-        "end",
-    ]
+    expected = ["header", *["memory"] * 7, *["compaction"] * 2, "cognified", *["feedback"] * 2, "verdict", "end"]
+    assert [line["type"] for line in lines_of(here)] == expected
     for line in lines_of(here):
         schema.validate(line)
     assert lines_of(here)[0]["counts"] == {"memory": 7, "compaction": 2, "cognified": 1, "feedback": 2, "verdict": 1}
@@ -337,9 +328,7 @@ def test_a_second_import_changes_nothing_and_owes_nothing(here: WithFakeGraph, t
     assert (body(there), there.fake.told) == (before, told)
 
 
-def test_what_is_imported_is_told_to_the_graph_but_for_what_is_hidden(
-    here: WithFakeGraph, there: WithFakeGraph
-) -> None:
+def test_what_is_imported_is_told_to_the_graph_unless_hidden(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
     imported(there, lines_of(here))
     there.graph.deliver_all()
@@ -445,9 +434,7 @@ def test_a_status_of_ours_stays_and_the_difference_is_told(here: WithFakeGraph, 
     assert memory_of(there, "a").metadata.status == "Superseded"
 
 
-def test_the_same_words_under_another_id_are_one_memory_and_references_follow(
-    here: WithFakeGraph, there: WithFakeGraph
-) -> None:
+def test_the_same_words_of_another_id_are_one_memory_with_references(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
     words = memory_of(here, "d")
     store(there, replace(summary("b"), id=an_id("ours")), replace(words, id=an_id("our words"), number=0))
@@ -496,9 +483,7 @@ def test_a_memory_keeps_the_original_that_it_has_and_takes_no_other(here: WithFa
 
 
 @pytest.mark.parametrize("between", [0, 150])
-def test_an_original_of_two_memories_stays_for_the_one_that_lacks_it(
-    here: WithFakeGraph, there: WithFakeGraph, between: int
-) -> None:
+def test_an_original_of_two_stays_for_who_lacks_it(here: WithFakeGraph, there: WithFakeGraph, between: int) -> None:
     """Also where the two are in different transactions."""
     others = [legacy(f"other {number}") for number in range(between)]
     store(here, Addition(legacy("shared"), hidden=True), Addition(summary("first"), migrated_from=an_id("shared")))
@@ -561,9 +546,7 @@ def test_numbers_are_kept_where_they_are_free_and_move_nobody_elses(
     assert "line " not in shown, "not one line for each"
 
 
-def test_a_records_decisions_name_memories_by_their_numbers_in_this_store(
-    here: WithFakeGraph, there: WithFakeGraph
-) -> None:
+def test_a_records_decisions_name_memories_by_their_numbers_here(here: WithFakeGraph, there: WithFakeGraph) -> None:
     merged = record("r", "a", "b", number=4)
     assert merged.content is not None
     decisions = (
@@ -582,9 +565,7 @@ def test_a_records_decisions_name_memories_by_their_numbers_in_this_store(
     assert counts(imported(there, lines_of(here), job_id="again")) == {"unchanged": 4}
 
 
-def test_a_number_of_no_store_is_not_kept_so_that_what_comes_next_has_one(
-    here: WithFakeGraph, there: WithFakeGraph
-) -> None:
+def test_a_number_of_no_store_is_not_kept_so_that_the_next_has_one(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(here, summary("a", 2**31 - 1), summary("b", 7))
     assert counts(imported(there, lines_of(here))) == {"added": 2, "renumbered": 1}
     store(there, summary("c"))
@@ -810,7 +791,7 @@ def command(workspace: Workspace, *arguments: str) -> dict[str, Any]:
     return answer
 
 
-def test_an_export_to_a_file_is_private_and_whole(
+def test_an_exported_file_is_private_and_whole(
     place: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "backup.jsonl"
@@ -862,9 +843,7 @@ def test_json_goes_with_a_file_only(place: Workspace) -> None:
         command(place, "export", "--json")
 
 
-def test_a_file_from_elsewhere_is_copied_in_and_one_of_the_workspace_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_from_elsewhere_are_copied_in_ours_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = Workspace(tmp_path / "place")
 
     def dropped(path: str) -> dict[str, Any]:

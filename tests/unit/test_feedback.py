@@ -1,12 +1,11 @@
 """Feedback: the last word of each person on a memory is kept, shown, and counts only where a weight is set."""
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import dump
 from job_copies import done, outcome, refused
 from questions import answer_to
 
@@ -111,10 +110,9 @@ def test_a_withdrawn_feedback_counts_no_more_and_its_note_is_gone(stores: Stores
 
 def test_a_second_run_of_a_job_changes_nothing(stores: Stores) -> None:
     first = give(stores, note="n")
-    with closing(sqlite3.connect(stores.workspace.memory_db)) as connection:
-        before = list(connection.iterdump())
-        assert give(stores, note="n") == first
-        assert list(connection.iterdump()) == before
+    before = dump(stores.workspace.memory_db)
+    assert give(stores, note="n") == first
+    assert dump(stores.workspace.memory_db) == before
 
 
 def test_likely_secrets_in_a_note_or_a_question_are_not_kept(stores: Stores) -> None:
@@ -126,9 +124,7 @@ def test_likely_secrets_in_a_note_or_a_question_are_not_kept(stores: Stores) -> 
 @pytest.mark.parametrize(
     ("memory_id", "code"), [("unknown", "MEMORY_NOT_FOUND"), (B, "ARGUMENT_INVALID")], ids=["unknown", "hidden"]
 )
-def test_feedback_on_a_memory_that_is_not_found_fails_and_is_not_kept(
-    stores: Stores, memory_id: str, code: str
-) -> None:
+def test_feedback_on_a_memory_not_found_fails_and_is_not_kept(stores: Stores, memory_id: str, code: str) -> None:
     with stores.store.change(AT) as change:
         change.hide(B)
     assert refused(given(stores, memory_id=memory_id)).code == code
@@ -146,9 +142,7 @@ def test_a_forgotten_memory_takes_its_feedback_with_it(stores: Stores) -> None:
     assert refused(given(stores, "again")).code == "MEMORY_FORGOTTEN"
 
 
-def test_a_note_on_another_memory_that_quotes_a_forgotten_one_loses_its_words_and_keeps_its_verdict(
-    stores: Stores,
-) -> None:
+def test_a_note_on_a_memory_that_quotes_a_forgotten_one_loses_its_words_and_keeps_its_verdict(stores: Stores) -> None:
     long = "Seventeen quokkas guard the spool at night."
     stores.store.add([(memory("c", long), None)], AT)
     give(stores, "1", verdict="wrong", note=f"No: {long}", query="the spool?")

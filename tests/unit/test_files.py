@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from harness import raising
+from harness import masked, raising
 
 from jobs import batch, files, plain_files
 from jobs.errors import JobError
@@ -24,9 +24,8 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and pip
 
 @pytest.fixture(params=[0o000, 0o022, 0o077, 0o277, 0o777], ids=oct)
 def umask(request: pytest.FixtureRequest) -> Iterator[int]:
-    before = os.umask(request.param)
-    yield request.param
-    os.umask(before)
+    with masked(request.param):
+        yield request.param
 
 
 def mode(path: Path) -> int:
@@ -83,9 +82,7 @@ def test_a_folder_of_ours_that_cannot_even_be_looked_into_is_opened_by_its_name(
 
 
 @posix
-def test_a_link_that_takes_a_folders_place_after_the_look_leads_nowhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_put_for_a_folder_after_the_look_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder").mkdir(mode=0o755)
     (tmp_path / "target").mkdir(mode=0o755)
     real = os.open
@@ -140,17 +137,12 @@ def test_another_users_folder_is_neither_used_nor_changed(tmp_path: Path) -> Non
 
 @posix
 @pytest.mark.parametrize("refusal", [errno.EPERM, errno.ENOTSUP])
-def test_a_file_system_without_modes_is_good_enough(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: int
-) -> None:
+def test_a_file_system_without_modes_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: int) -> None:
     (tmp_path / "folder").mkdir(mode=0o755)
     monkeypatch.setattr(os, "fchmod", raising(OSError(refusal, os.strerror(refusal))))
-    before = os.umask(0o277)
-    try:
+    with masked(0o277):
         files.make_folder(tmp_path / "folder")
         files.replace(tmp_path / "folder" / "file", b"x")
-    finally:
-        os.umask(before)
     assert (tmp_path / "folder" / "file").read_bytes() == b"x"
 
 
@@ -162,9 +154,7 @@ def test_replacing_leaves_nothing_else_behind(tmp_path: Path) -> None:
     assert names(tmp_path) == {"file"}
 
 
-def test_replacing_that_fails_keeps_the_old_file_and_leaves_no_part(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_replacing_keeps_the_old_file_without_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file"
     files.replace(path, b"old")
 
@@ -220,9 +210,7 @@ def test_macs_own_sync_is_used_and_the_common_one_where_a_mount_refuses_it(monke
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a kernel without that command")
-def test_a_kernel_that_does_not_know_macs_sync_is_asked_the_common_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kernel_without_macs_sync_is_asked_the_common_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import fcntl
 
     monkeypatch.setattr(sys, "platform", "darwin")
@@ -232,9 +220,7 @@ def test_a_kernel_that_does_not_know_macs_sync_is_asked_the_common_way(
 
 
 @posix
-def test_a_mount_that_syncs_no_folders_is_borne_and_a_broken_disk_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mount_without_folder_syncs_is_borne_no_broken_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(code: int) -> Callable[[int], None]:
         return raising(OSError(code, os.strerror(code)))
 
@@ -260,9 +246,7 @@ class Reader:
 
 
 @pytest.mark.parametrize("name", ["replace", "unlink"])
-def test_on_windows_a_reader_is_waited_for_and_not_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_on_windows_a_reader_is_waited_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """The logic of it; no Windows was there to run it on."""
     pauses: list[float] = []
     monkeypatch.setattr(files, "_WINDOWS", True)
@@ -294,9 +278,7 @@ def test_elsewhere_a_refusal_is_final(tmp_path: Path, monkeypatch: pytest.Monkey
         files.remove(tmp_path / "a") if name == "unlink" else files.rename(tmp_path / "a", tmp_path / "b")
 
 
-def test_files_put_in_place_together_share_one_sync_of_their_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_put_in_place_together_share_a_folders_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[Path] = []
     monkeypatch.setattr(files, "sync_folder", synced.append)
     batch.replace_many((tmp_path / name, name.encode()) for name in "abc")
@@ -366,9 +348,7 @@ def test_a_file_over_the_limit_is_not_read(tmp_path: Path) -> None:
     assert refused(tmp_path / "file") == "FILE_TOO_LARGE"
 
 
-def test_a_file_that_grows_over_the_limit_after_the_look_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_grows_too_large_after_the_look_is_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"0123456789")
     fstat = os.fstat
@@ -459,9 +439,7 @@ def descriptors() -> int:
 
 
 @posix
-def test_without_nofollow_a_link_that_comes_between_is_found_out_as_well(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_nofollow_a_link_in_between_is_found_out_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows has no O_NOFOLLOW: there, what was opened must be what was looked at."""
     (tmp_path / "secret").write_bytes(b"secret")
     path = tmp_path / "file"
@@ -476,9 +454,7 @@ def test_without_nofollow_a_link_that_comes_between_is_found_out_as_well(
 
 @posix
 @pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE])
-def test_a_trouble_that_may_pass_does_not_condemn_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
-) -> None:
+def test_a_passing_trouble_does_not_condemn_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     (tmp_path / "file").write_bytes(b"{}")
 
     monkeypatch.setattr(os, "open", raising(OSError(code, os.strerror(code))))
@@ -488,9 +464,7 @@ def test_a_trouble_that_may_pass_does_not_condemn_a_file(
 
 
 @posix
-def test_a_file_of_ours_that_we_may_not_read_is_refused_with_the_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_our_own_file_that_we_may_not_read_is_refused_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(b"{}")
     monkeypatch.setattr(os, "open", Reader(os.open, 1))
     with pytest.raises(JobError, match="cannot be opened") as caught:
@@ -518,9 +492,7 @@ def test_a_file_of_another_user_is_refused_unread(tmp_path: Path, monkeypatch: p
 
 
 @posix
-def test_a_file_that_is_replaced_while_it_is_open_is_read_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_replaced_while_it_is_open_is_read_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file"
     files.replace(path, b"old")
     fstat = os.fstat
@@ -561,10 +533,7 @@ def test_a_reader_never_sees_a_part_while_a_writer_replaces(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("mask", [0o022, 0o277])
 def test_missing_parents_are_private_too(tmp_path: Path, mask: int) -> None:
-    before = os.umask(mask)
-    try:
+    with masked(mask):
         files.make_folder(tmp_path / "a" / "b" / "c")
-    finally:
-        os.umask(before)
     for path in ("a", "a/b", "a/b/c"):
         assert stat.S_IMODE((tmp_path / path).stat().st_mode) == 0o700, path

@@ -86,9 +86,7 @@ def test_a_workspace_that_this_user_put_into_no_team_starts_nothing(team: Team, 
     assert (team.asked, team.started) == (0, 0)
 
 
-def test_a_workspace_of_somebody_else_starts_nothing(
-    team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_workspace_of_another_starts_nothing(team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path / "other"))
     for read in (team.note, lambda: following.start(team.workspace)):
         with pytest.raises(JobError, match="WORKSPACE_NOT_TRUSTED"):
@@ -143,9 +141,7 @@ def test_a_copy_that_is_known_to_hold_what_was_forgotten_does_not_answer(team: T
         team.note()
 
 
-def test_a_copy_answers_once_its_new_worker_has_removed_what_was_forgotten(
-    team: Team, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_answers_once_a_new_worker_removed_the_forgotten(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     team.lacks = Missing(1, forgets=True)
     with Lock(team.workspace.spool.lock) as lock:
 

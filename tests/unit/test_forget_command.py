@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 from fake_embedder import FakeEmbedder
-from harness import Place
+from harness import Place, Terminal
 from shelf import STORED, Shelf, legacy, summary
 
 from bridge.store.store import Store
@@ -16,11 +16,6 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from worker.cli import main, parser
 from worker.terminal.kinds import memories as memory_commands
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture
@@ -48,9 +43,7 @@ def on_a_terminal(monkeypatch: pytest.MonkeyPatch, answer: str) -> io.StringIO:
 
 
 @pytest.mark.parametrize("answer", ["yes\n", "Y\n"])
-def test_a_person_sees_the_titles_and_says_yes(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, answer: str
-) -> None:
+def test_a_person_sees_titles_and_says_yes(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
     shown = on_a_terminal(monkeypatch, answer)
     assert forget(workspace, "--topic-id", "a") == 0
     assert asked_for(workspace) == [{"topic_id": "a"}]
@@ -82,9 +75,7 @@ def test_without_a_yes_the_error_is_not_confirmed(workspace: Workspace) -> None:
         memory_commands.forget(given)
 
 
-def test_a_person_sees_the_title_of_a_linked_original_too(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_person_sees_a_linked_originals_title_too(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(Store(workspace, FakeEmbedder(dimensions=64))) as store, store.change(STORED) as change:
         change.add(
             [

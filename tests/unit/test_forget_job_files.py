@@ -71,9 +71,7 @@ def test_the_files_are_scrubbed_before_the_job_ends(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("full_disk", [errno.ENOSPC, errno.EDQUOT])
-def test_what_the_disk_refuses_keeps_the_job_from_ending(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, full_disk: int
-) -> None:
+def test_a_disk_that_refuses_keeps_the_job_open(bench: Bench, monkeypatch: pytest.MonkeyPatch, full_disk: int) -> None:
     ended(bench, "good", Succeeded({"topic": SAID}))
     bench.accept("f", "forget", {"memory_ids": ["m"]})
     bench.child.answer = forgets(jobs=["good"])

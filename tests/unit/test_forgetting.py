@@ -157,9 +157,7 @@ def test_a_damaged_index_of_words_is_made_again_in_passing(stores: WithFakeGraph
     assert statuses(stores) == {kept: "Active"}
 
 
-def test_what_is_forgotten_stays_away_from_jobs_of_before_and_comes_anew_with_those_of_after(
-    stores: WithFakeGraph,
-) -> None:
+def test_what_is_forgotten_stays_away_from_earlier_jobs_and_comes_anew_with_later_ones(stores: WithFakeGraph) -> None:
     summary = {"topic": "Storage", "context": f"The {SECRET} sleeps."}
     gone = done(do(stores, "ingest", {"summary": summary}))["memory_id"]
     forgotten(stores, memory_ids=[gone])
@@ -287,9 +285,7 @@ def test_with_a_converted_memory_its_original_goes_and_the_other_way_round(store
 
 
 def test_a_record_is_made_anew_from_what_remains(stores: WithFakeGraph) -> None:
-    a = remember(stores, "Lakes are deep.", "Store rows in SQLite.", at="2026-11-01T00:00:00Z")
-    b = remember(stores, "Rivers are long.", "Keep the log small.", at="2026-11-02T00:00:00Z")
-    gone = remember(stores, f"The {SECRET} is small.", f"Name the fox {SECRET}.", at="2026-11-03T00:00:00Z")
+    gone, a, b = three(stores)
     record = compacted(stores)
     assert holds(stores.workspace, SECRET)
     result = forgotten(stores, memory_ids=[gone])
@@ -297,7 +293,7 @@ def test_a_record_is_made_anew_from_what_remains(stores: WithFakeGraph) -> None:
     assert (old, stores.store.get(old), stores.store.forgotten_at(old)) == (record, None, LATER)
     made = stores.store.get(new)
     assert made.sources == (a, b)
-    assert made.content.decisions == ("Store rows in SQLite (2026-11-01, #1)", "Keep the log small (2026-11-02, #2)")
+    assert made.content.decisions == ("Store rows in SQLite (2026-11-01, #2)", "Keep the log small (2026-11-02, #3)")
     assert statuses(stores) == {a: "Superseded", b: "Superseded", new: "DecisionRecord"}
     assert holds(stores.workspace, SECRET) == []
     restored = done(do(stores, "restore", {"decision_record_id": new}, "restore", "2026-11-20T14:00:00Z"))
@@ -351,9 +347,7 @@ def test_with_one_source_left_the_record_goes_and_it_counts_again(stores: WithFa
 
 
 def test_a_chain_of_records_is_made_anew_from_its_beginning(stores: WithFakeGraph) -> None:
-    a = remember(stores, "Lakes are deep.", "Store rows in SQLite.", at="2026-11-01T00:00:00Z")
-    b = remember(stores, "Rivers are long.", "Keep the log small.", at="2026-11-02T00:00:00Z")
-    gone = remember(stores, f"The {SECRET} is small.", f"Name the fox {SECRET}.", at="2026-11-03T00:00:00Z")
+    gone, a, b = three(stores)
     first = compacted(stores, at="2026-11-04T00:00:00Z")
     c = remember(stores, "Seas are salty.", "Ship on Friday.", at="2026-11-05T00:00:00Z")
     second = compacted(stores, at="2026-11-06T00:00:00Z")
@@ -483,9 +477,7 @@ def test_an_imported_memory_comes_back_under_no_other_id(stores: WithFakeGraph) 
 # --- files ---
 
 
-def test_a_waiting_job_that_would_keep_the_text_raw_is_ended_whatever_the_text_looks_like(
-    stores: WithFakeGraph,
-) -> None:
+def test_a_waiting_job_that_would_keep_the_text_raw_is_ended_whatever_its_looks(stores: WithFakeGraph) -> None:
     text = f"# Summary: Zoo\n\n**Metadata:**\n- Status: DecisionRecord\n\n## Context\nThe {SECRET} lives there."
     raw = Memory("", 0, "legacy", Metadata(), AT, text=text)
     raw = replace(raw, id=content_id(stores.store.workspace_id, raw))
@@ -527,9 +519,7 @@ def test_a_rejected_file_of_any_size_is_looked_through(stores: WithFakeGraph, mo
     assert sorted(found) == sorted(map(name_digest, names))
 
 
-def test_a_graph_that_is_found_damaged_on_the_way_leaves_no_copy(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_found_damaged_on_the_way_has_no_copy(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = remember(stores, f"The {SECRET} lives on an island.")
     stores.graph.deliver_all()
 
@@ -730,9 +720,7 @@ def test_after_a_stop_anywhere_the_next_attempt_ends_it(
     assert not stores.workspace.picture.exists()
 
 
-def test_what_a_job_left_that_gave_up_the_next_one_sees_to(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_job_that_gave_up_left_the_next_ends(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     gone, other = remember(stores, f"The {SECRET} lives."), remember(stores, "Lakes.")
     stores.graph.deliver_all()
     stores.workspace.picture.write_text(SECRET)

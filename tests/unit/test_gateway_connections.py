@@ -97,9 +97,7 @@ def test_a_head_that_does_not_come_ends_its_connection(server: uvicorn.Server, m
         until(lambda: is_closed(connection), "it is closed")
 
 
-def test_a_body_whose_length_is_given_in_two_ways_is_refused_and_nothing_after_it_is_answered(
-    server: uvicorn.Server,
-) -> None:
+def test_a_body_whose_length_is_said_in_two_ways_is_refused_with_all_that_follows(server: uvicorn.Server) -> None:
     with connect(server) as connection:
         head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n"
         connection.sendall(head + b"2\r\n{}\r\n0\r\n\r\n" + ASK)

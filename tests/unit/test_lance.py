@@ -30,9 +30,7 @@ def table(tmp_path: Path) -> Path:
     return table
 
 
-def test_at_first_everything_is_synced_files_before_their_folders(
-    tmp_path: Path, table: Path, synced: list[str]
-) -> None:
+def test_at_first_all_is_synced_files_before_their_folders(tmp_path: Path, table: Path, synced: list[str]) -> None:
     assert LanceSync(tmp_path).sync() == 5
     assert synced == ["one", "data", "T.lance", "cognee.lancedb", tmp_path.name]
 

@@ -150,9 +150,7 @@ def test_where_one_lives_none_is_started(workspace: Workspace, started: Started,
 
 
 @pytest.mark.parametrize("state", ["draining", "exiting", "stopped"])
-def test_beside_one_that_is_leaving_a_successor_is_left_to_wait(
-    workspace: Workspace, started: Started, state: str
-) -> None:
+def test_beside_one_that_is_leaving_a_successor_has_to_wait(workspace: Workspace, started: Started, state: str) -> None:
     """Whoever dropped a job just now would else have dropped it for nobody."""
     beat(workspace, state)
     with held(workspace.spool.lock):

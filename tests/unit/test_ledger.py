@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from harness import raising
+from inbox_door import job_of
 
 from jobs import batch, clock, files, lifecycle, spool
 from jobs.errors import JobError
-from jobs.layout import SpoolPaths
+from jobs.layout import SpoolPaths, Workspace
 from jobs.lifecycle import Cancelled, Crashed, CrashLimits, Event, Failed, Interrupted, Started, Succeeded, WorkerDied
-from jobs.model import Job, Record, encode
-from jobs.parse import parse_job
+from jobs.model import Record
 from jobs.states import State
 from worker.scheduling.ledger import Ledger
 
@@ -20,10 +20,8 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> SpoolPaths:
-    place = SpoolPaths(tmp_path / "spool")
-    spool.prepare(place)
-    return place
+def place(workspace: Workspace) -> SpoolPaths:
+    return workspace.spool
 
 
 @pytest.fixture
@@ -31,14 +29,8 @@ def ledger(place: SpoolPaths) -> Ledger:
     return Ledger(place, [], now=lambda: NOW, jitter=lambda: 1.0)
 
 
-def job(job_id: str, **fields: object) -> Job:
-    file = {"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": {}, **fields}
-    return parse_job(job_id, encode(file), test_jobs=True)
-
-
-def accepted(ledger: Ledger, *job_ids: str, **fields: object) -> None:
-    jobs = [job(job_id, **fields) for job_id in job_ids]
-    ledger.accept([(each, lifecycle.accept(each, NOW)) for each in jobs])
+def accepted(ledger: Ledger, *job_ids: str) -> None:
+    ledger.accept([(job, lifecycle.accept(job, NOW)) for job in map(job_of, job_ids)])
 
 
 def on_disk(place: SpoolPaths, job_id: str) -> Record:
@@ -193,9 +185,7 @@ def test_a_refused_outcome_holds_up_no_other_of_the_same_step(ledger: Ledger) ->
 # --- cancelling ---
 
 
-def test_a_job_is_cancelled_while_it_waits_and_neither_under_its_runner_nor_after_its_end(
-    place: SpoolPaths, ledger: Ledger
-) -> None:
+def test_a_job_is_cancelled_in_waiting_not_under_its_runner_or_after_its_end(place: SpoolPaths, ledger: Ledger) -> None:
     accepted(ledger, "waits", "runs", "ended")
     ledger.apply({"runs": Started(), "ended": Started()})
     (ended,) = ledger.apply({"ended": Succeeded({})})
@@ -228,7 +218,7 @@ def test_before_the_first_attempt_nobody_has_to_look_whether_the_effect_stands(p
 
 
 @pytest.mark.parametrize("number", range(30))
-def test_cancelling_and_starting_at_once_never_cancels_what_runs(
+def test_cancelling_and_starting_at_once_cancels_nothing_running(
     place: SpoolPaths, ledger: Ledger, number: int
 ) -> None:
     """Whoever comes first wins, and the other one is told."""
@@ -250,7 +240,7 @@ def test_cancelling_and_starting_at_once_never_cancels_what_runs(
 
 
 @pytest.mark.parametrize("event", [Failed(JobError("TEST_FAILURE")), Cancelled()])
-def test_an_ended_job_runs_again_as_the_next_generation(
+def test_an_ended_job_reruns_as_the_next_generation(
     place: SpoolPaths, ledger: Ledger, event: Failed | Cancelled
 ) -> None:
     accepted(ledger, "a")

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 from hypothesis import given, strategies as st
+from inbox_door import job_of
 
 from jobs import clock, lifecycle
 from jobs.errors import ERRORS, JobError, Reaction
@@ -29,7 +30,6 @@ from jobs.lifecycle import (
     step,
 )
 from jobs.model import Job, Record, encode
-from jobs.parse import parse_job
 from jobs.states import ENDS, State
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -60,8 +60,7 @@ WAYS: dict[State, list[Event]] = {
 
 
 def job(**fields: Any) -> Job:
-    value = {"schema_version": 1, "job_id": "a", "kind": "check", "payload": {}, **fields}
-    return parse_job("a", encode(value))
+    return job_of("a", "check", **fields)
 
 
 def at(seconds: float) -> datetime:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from harness import raising
+from harness import masked, raising
 
 from jobs import lock
 from jobs.errors import JobError
@@ -223,9 +223,7 @@ def test_what_is_not_ours_alone_is_not_locked_and_not_written_to(path: Path, mak
 
 @posix
 @pytest.mark.parametrize("make", [_pipe, lambda path: path.symlink_to("elsewhere"), lambda path: path.mkdir()])
-def test_nobody_holds_what_could_not_be_locked_and_looking_does_not_wait(
-    path: Path, make: Callable[[Path], None]
-) -> None:
+def test_nobody_holds_what_could_not_be_locked_and_looks_do_not_wait(path: Path, make: Callable[[Path], None]) -> None:
     make(path)
     assert not is_held(path)
 
@@ -233,18 +231,12 @@ def test_nobody_holds_what_could_not_be_locked_and_looking_does_not_wait(
 @posix
 @pytest.mark.parametrize("umask", [0o000, 0o277])
 def test_the_lock_is_private_whatever_the_umask(path: Path, umask: int) -> None:
-    before = os.umask(umask)
-    try:
-        with Lock(path) as mine:
-            assert mine.acquire()
-            assert path.stat().st_mode & 0o777 == 0o600
-    finally:
-        os.umask(before)
+    with masked(umask), Lock(path) as mine:
+        assert mine.acquire()
+        assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_file_that_is_removed_while_it_is_taken_is_not_held_by_two(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_removed_while_it_is_taken_is_not_held_by_two(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     take = lock._try_lock
 
     def removed_then_take(descriptor: int, *, shared: bool = False) -> bool:
@@ -259,9 +251,7 @@ def test_a_file_that_is_removed_while_it_is_taken_is_not_held_by_two(
         assert not Lock(path).acquire()
 
 
-def test_a_mount_that_knows_no_locks_says_so_and_leaves_nothing_open(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mount_without_locks_says_so_and_leaves_nothing_open(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lock, "_try_lock", raising(OSError(errno.ENOLCK, "No locks available")))
     before = len(list(Path("/dev/fd").iterdir()))
     with pytest.raises(OSError, match="No locks"):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import raising
+from harness import masked, raising
 from job_copies import copy_of
 
 from bridge.privacy import log_lines, masking
@@ -110,13 +110,10 @@ def test_the_log_is_the_users_alone_before_and_after_it_is_rotated(path: Path, m
     monkeypatch.setattr(log, "_FILE_BYTES", 2000)
     path.write_text("of an earlier version\n")
     path.chmod(0o644)
-    former = os.umask(0)
-    try:
+    with masked(0):
         log.set_up(path, "INFO", "human", foreground=False)
         for number in range(200):
             logging.getLogger("worker").info("line %d of many", number)
-    finally:
-        os.umask(former)
     files = sorted(path.parent.iterdir())
     assert [file.name for file in files] == ["worker.log", "worker.log.1", "worker.log.2", "worker.log.3"]
     assert {oct(file.stat().st_mode & 0o777) for file in files} == {"0o600"}

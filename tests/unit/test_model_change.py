@@ -150,9 +150,7 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bridge.slices.SLICE_SECONDS", 0.0)
 
 
-def test_a_rebuild_switches_in_one_step_and_takes_along_what_came_meanwhile(
-    old: Workspace, models: Models, eager: None
-) -> None:
+def test_a_rebuild_switches_in_one_step_with_what_came_meanwhile(old: Workspace, models: Models, eager: None) -> None:
     with Stores(old, settings(NEW)) as stores:
         assert stores.rebuild_vectors(Pauses(stores)) == 6
         stores.store.add([(memory("c", "cats sleep all day"), "job-c")], NOW)

@@ -43,15 +43,10 @@ def run(workspace: Workspace, capfd: pytest.CaptureFixture[str], *arguments: str
     return found
 
 
-def test_the_list_names_the_default_model_as_configured(
-    workspace: Workspace, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_list_names_the_default_model_configured(workspace: Workspace, capfd: pytest.CaptureFixture[str]) -> None:
     rows = run(workspace, capfd, "list")["models"]
-    assert [(row["name"], row["configured"]) for row in rows] == [
-        ("english", True),
-        ("english-full", False),
-        ("multilingual", False),
-    ]
+    expected = [("english", True), ("english-full", False), ("multilingual", False)]
+    assert [(row["name"], row["configured"]) for row in rows] == expected
 
 
 def test_an_empty_workspace_gets_the_setting_and_no_job(
@@ -85,7 +80,7 @@ def test_a_setting_that_would_not_take_effect_is_refused_by_name(
     assert fetched == []
 
 
-def test_a_trusted_workspace_gets_the_setting_in_its_own_file(
+def test_a_trusted_workspace_has_the_setting_in_its_file(
     workspace: Workspace, capfd: pytest.CaptureFixture[str]
 ) -> None:
     main(["trust", "--workspace", str(workspace.root)])

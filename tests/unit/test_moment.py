@@ -286,9 +286,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     worker.close()
 
 
-def test_a_prompt_is_answered_with_the_worker_s_notes_in_the_tool_s_form(
-    bench: Bench, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_workers_notes_answer_a_prompt_in_the_tools_form(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     out = json.loads(bench.call(capsys, "UserPromptSubmit", prompt="Which?"))
     assert out["hookSpecificOutput"] == {
         "hookEventName": "UserPromptSubmit", "additionalContext": "Notes:\n> - #3: A\n",
@@ -332,9 +330,7 @@ def test_the_worker_is_not_asked_about_files_elsewhere(bench: Bench, capsys: pyt
     assert [each["file"] for each in bench.asked()] == [str(bench.worker.workspace.root.resolve() / "src" / "a.py")]
 
 
-def test_a_silent_answer_prints_nothing_and_no_line_of_the_log(
-    bench: Bench, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_silent_answer_prints_nothing_and_logs_no_line(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     bench.answer("", [])
     assert bench.call(capsys, "UserPromptSubmit", prompt="a") == ""
     assert not (bench.config / "hooks.log").exists()
@@ -398,9 +394,7 @@ def test_what_the_beginning_showed_counts(shelf: Shelf) -> None:
     assert numbers_in(session_start(shelf.workspace, None)) == [1, 2]
 
 
-def test_the_record_begins_again_when_it_is_large_and_survives_damage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_record_begins_anew_when_large_and_survives_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(moments, "_MOST_RECORD", 200)
     for number in range(9):
         moments.add(str(tmp_path), "o", {"session": "s", "memories": [number]})

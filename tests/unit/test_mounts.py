@@ -135,9 +135,7 @@ def test_windows_linux_is_known_by_its_kernel(release: str, wsl: bool) -> None:
 # --- the store ---
 
 
-def test_a_store_on_a_shared_mount_is_refused_unless_the_user_accepts_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_on_a_shared_mount_is_refused_unless_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = Workspace(tmp_path)
     monkeypatch.setattr(mounts, "describe", lambda path: mounts.classify("/net", "nfs4"))
     with pytest.raises(JobError) as caught:

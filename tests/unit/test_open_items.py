@@ -64,9 +64,7 @@ def test_an_item_that_a_later_memory_of_its_topic_answers_is_closed(
         (QUESTION, QUESTION),
     ],
 )
-def test_an_item_that_a_later_memory_only_touches_stays_open(
-    tmp_path: Path, embedder: Embedder, item: str, other: str
-) -> None:
+def test_an_item_a_later_one_only_touches_stays_open(tmp_path: Path, embedder: Embedder, item: str, other: str) -> None:
     assert left(tmp_path, embedder, memory(1, open_questions=[item]), memory(2, context=other)) == [f"1 {item}"]
 
 
@@ -98,9 +96,7 @@ def test_an_item_that_is_said_again_is_shown_once_where_it_is_newest(tmp_path: P
     assert left(tmp_path, embedder, memory(1, open_questions=[QUESTION]), again) == [f"2 {QUESTION.upper()}"]
 
 
-def test_a_decision_record_closes_by_its_own_decisions_and_a_summary_does_not(
-    tmp_path: Path, embedder: Embedder
-) -> None:
+def test_a_record_closes_by_its_own_decisions_and_a_summary_does_not(tmp_path: Path, embedder: Embedder) -> None:
     record = memory(2, status="DecisionRecord", kind="decision_record", open_questions=[QUESTION], decisions=[ANSWER])
     own = memory(1, topic="other", open_questions=[QUESTION], decisions=[ANSWER])
     assert left(tmp_path, embedder, record, own) == [f"2 {QUESTION}"]

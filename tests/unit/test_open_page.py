@@ -108,9 +108,7 @@ def test_over_ssh_it_is_told_how_to_come_by_the_port(
         ({"SSH_TTY": "/dev/pts/1", "DISPLAY": "host:10"}, "linux", False), ({"SSH_CONNECTION": "x"}, "darwin", False),
     ],
 )  # fmt: skip
-def test_a_browser_is_only_tried_where_it_would_be_seen(
-    environment: dict[str, str], platform: str, there: bool
-) -> None:
+def test_a_browser_is_tried_only_where_it_is_seen(environment: dict[str, str], platform: str, there: bool) -> None:
     assert open_page.has_browser(environment, platform) is there
 
 

@@ -147,9 +147,7 @@ def test_a_failure_to_deliver_is_noted_until_something_is_delivered(stores: With
     assert noted() is None
 
 
-def test_on_a_mount_where_the_store_would_be_damaged_nothing_is_opened(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_a_mount_that_harms_stores_nothing_is_opened(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mounts, "describe", lambda path: mounts.classify("/mnt/share", "nfs4"))
     with pytest.raises(JobError, match="STORE_MOUNT_UNSAFE"):
         add(stores, "a")
@@ -166,9 +164,7 @@ def test_without_a_job_a_slice_is_delivered_at_a_time(stores: WithFakeGraph, mon
 
 
 @pytest.mark.parametrize("left", ["cognee.lancedb", "cognee_graph_ladybug", "cognee_graph_ladybug.wal"])
-def test_of_a_graph_without_its_vectors_nothing_is_kept_in_place_and_the_other_way_round(
-    tmp_path: Path, left: str
-) -> None:
+def test_of_a_graph_without_its_vectors_nothing_stays_and_the_other_way_round(tmp_path: Path, left: str) -> None:
     """All is written anew and nothing is deleted then: what was owed to be deleted would stay in what is left."""
     workspace = Workspace(tmp_path)
     databases = graph_files.databases_of(workspace)
@@ -228,9 +224,7 @@ def test_what_is_no_fault_of_a_memory_is_raised_at_once(stores: WithFakeGraph, c
     assert [entry.tries for entry in stores.store.outbox.pending(10)] == [0, 0]
 
 
-def test_a_debt_is_deleted_after_it_was_written_and_synced(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_debt_is_deleted_after_its_writing_is_synced(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     add(stores, "a")
     passed: list[str] = []
     monkeypatch.setattr(steps, "_fault", passed.append)
@@ -462,9 +456,7 @@ def test_a_graph_of_another_model_is_set_aside_and_made_again_when_it_is_opened(
     assert openable.store.outbox.graph_model() == openable.embedder.identity
 
 
-def test_an_opening_whose_process_was_told_to_end_does_not_count(
-    openable: Openable, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_opening_told_to_end_does_not_count(openable: Openable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else two jobs that were cancelled, or took too long, would have a healthy graph written anew."""
     openable.store.add([(summary("a"), None)], NOW)
     openable.graph.deliver(["a"])

@@ -55,11 +55,8 @@ def test_a_decision_that_the_context_says_too_is_a_statement_of_the_memory() -> 
 
 
 def test_sentences_of_other_scripts_are_told_apart_as_well() -> None:
-    assert sentences("Wir warten. Über Nacht läuft er. ältere Fälle.") == [
-        "Wir warten.",
-        "Über Nacht läuft er.",
-        "ältere Fälle.",
-    ]
+    expected = ["Wir warten.", "Über Nacht läuft er.", "ältere Fälle."]
+    assert sentences("Wir warten. Über Nacht läuft er. ältere Fälle.") == expected
     assert sentences("Он ждёт. Ночью работает.") == ["Он ждёт.", "Ночью работает."]
     assert sentences("夜は待つ。朝に動く。本当？") == ["夜は待つ。", "朝に動く。", "本当？"]
 

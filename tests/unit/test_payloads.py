@@ -42,11 +42,8 @@ def test_the_place_is_named_whichever_spelling_was_used() -> None:
 
 def test_every_wrong_field_is_listed_for_programs() -> None:
     error = refusal("ingest", summary(importance=2, topic="", openQuestions=[1]))
-    assert set(error.details["fields"]) == {
-        "payload.summary.importance",
-        "payload.summary.topic",
-        "payload.summary.open_questions[0]",
-    }
+    expected = {"payload.summary.importance", "payload.summary.topic", "payload.summary.open_questions[0]"}
+    assert set(error.details["fields"]) == expected
 
 
 def test_the_list_of_wrong_fields_has_an_end() -> None:

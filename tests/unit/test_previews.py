@@ -2,10 +2,8 @@
 
 import json
 import os
-import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
-from harness import sql
+from harness import dump, sql
 from job_copies import done, outcome, refused as refusal
 from shelf import add_decisions
 
@@ -52,11 +50,9 @@ def refused(stores: Stores, topic_id: str = "uploads") -> JobError:
     return refusal(outcome(stores, "compact", {"topic_id": topic_id, "preview": True}, at=clock.iso(NOW)))
 
 
-def dump(workspace: Workspace) -> list[str]:
-    """Every row of memory.db, but for what is derived: embeddings, what was compared, and the marks of both."""
-    derived = tuple(f'INSERT INTO "{table}"' for table in ("embeddings", "statements", "replacements", "meta"))
-    with closing(sqlite3.connect(workspace.memory_db)) as connection:
-        return [line for line in connection.iterdump() if not line.startswith(derived)]
+def rows(workspace: Workspace) -> list[str]:
+    """But for what is derived: embeddings, what was compared, and the marks of both."""
+    return dump(workspace.memory_db, "embeddings", "statements", "replacements", "meta")
 
 
 # --- what is answered ---
@@ -102,9 +98,9 @@ def test_the_answer_is_as_the_schema_says(stores: Stores) -> None:
 def test_a_preview_changes_no_memory_and_owes_the_graph_nothing(stores: Stores, workspace: Workspace) -> None:
     add(stores, "Retry three times")
     add(stores, "Retry five times")
-    before = dump(workspace)
+    before = rows(workspace)
     shown(stores)
-    assert dump(workspace) == before
+    assert rows(workspace) == before
 
 
 def test_a_preview_that_no_record_could_hold_is_refused_and_not_kept(
@@ -280,9 +276,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(workspace: Workspace, tmp
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_old_previews_go_and_so_do_the_oldest_of_too_many(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_old_previews_go_and_the_oldest_of_too_many(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(previews, "MAX_KEPT", 3)
     day = 86_400.0
 

@@ -61,9 +61,7 @@ def test_a_worker_starts_beside_a_store_that_cannot_be_read(place: Place) -> Non
         assert worker._runner.graph_lag is None
 
 
-def test_a_worker_does_not_leave_where_nobody_could_see_that_it_leaves(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_does_not_leave_where_nobody_could_see_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a full disk its last word cannot be written: who drops then would start no successor."""
 
     with worker_of(place, leaves_when_idle=True) as worker:
@@ -77,9 +75,7 @@ def test_a_worker_does_not_leave_where_nobody_could_see_that_it_leaves(
         assert worker._stop.is_set()
 
 
-def test_a_worker_that_follows_a_dead_one_lets_its_orphan_finish(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_follows_a_dead_one_lets_the_orphan_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The orphan may be committing: what it does must stand before anybody says that its job is cancelled."""
     workspace = Workspace(tmp_path)
     pauses: list[float] = []
@@ -126,9 +122,7 @@ def test_a_worker_without_its_lock_stops_at_once_and_interrupts_its_running_job(
     assert bench.workspace.spool.dropped(job_id).exists(), "the drop belongs to the other worker"
 
 
-def test_a_worker_that_finds_its_lock_gone_while_it_writes_a_record_does_not_wait_for_the_next_scan(
-    bench: Bench,
-) -> None:
+def test_a_worker_that_finds_its_lock_gone_while_it_writes_a_record_waits_for_no_next_scan(bench: Bench) -> None:
     job_id = bench.running()
     bench.worker._wake.clear()
     bench.holds_lock = False
@@ -222,9 +216,7 @@ def serve(place: Place, patch: pytest.MonkeyPatch, order: list[str]) -> None:
     assert daemon.serve(place.workspace, Settings(config_dir=place.config), foreground=False) == 0
 
 
-def test_a_worker_lets_the_child_of_one_whose_lock_file_was_removed_finish(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_lets_the_child_of_one_without_its_lock_end(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """The new lock file has no note, so nothing says that the other worker died."""
     order: list[str] = []
     with Lock(place.workspace.store_lock) as orphan:

@@ -129,38 +129,31 @@ def test_a_worker_is_known_by_its_command_line(tmp_path: Path, line: str, is_wor
 def test_a_worker_that_does_not_read_the_request_is_not_reported_as_drained(place: Place, tmp_path: Path) -> None:
     with stand_in(place, tmp_path) as worker:
         assert running_heartbeat(place.workspace)
-        done = place.cli("jobs", "drain", "--timeout", "0.1", "--json")
-        assert (done.returncode, json.loads(done.stdout)["error_code"]) == (5, "WAIT_TIMEOUT")
+        assert place.fails("jobs", "drain", "--timeout", "0.1") == (5, "WAIT_TIMEOUT")
         assert place.spool.request("drain").exists()
         place.spool.request("drain").unlink()  # it has read the request, and still runs jobs
-        done = place.cli("jobs", "drain", "--timeout", "0.1", "--json")
-        assert json.loads(done.stdout)["error_code"] == "WAIT_TIMEOUT"
+        assert place.fails("jobs", "drain", "--timeout", "0.1") == (5, "WAIT_TIMEOUT")
         worker.communicate()
     assert place.json("jobs", "drain")["error_code"] == "WORKER_NOT_RUNNING"
 
 
+def drain(place: Place) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "worker.cli", "jobs", "drain", "--json", "--workspace", str(place.workspace.root)]
+    return subprocess.Popen(command, env={**place.environment, "PYTHONPATH": str(PROJECT)}, stdout=subprocess.PIPE)
+
+
 def test_draining_returns_once_the_worker_that_read_the_request_has_gone(place: Place, tmp_path: Path) -> None:
-    with stand_in(place, tmp_path) as worker:
-        command = [sys.executable, "-m", "worker.cli", "jobs", "drain", "--json"]
-        with subprocess.Popen(
-            [*command, "--workspace", str(place.workspace.root)],
-            env={**place.environment, "PYTHONPATH": str(PROJECT)}, stdout=subprocess.PIPE,
-        ) as draining:  # fmt: skip
-            until(lambda: place.spool.request("drain").exists(), "the request is there")
-            place.spool.request("drain").unlink()
-            worker.communicate()
-            out, _ = draining.communicate(timeout=PATIENCE)
+    with stand_in(place, tmp_path) as worker, drain(place) as draining:
+        until(lambda: place.spool.request("drain").exists(), "the request is there")
+        place.spool.request("drain").unlink()
+        worker.communicate()
+        out, _ = draining.communicate(timeout=PATIENCE)
     assert json.loads(out)["drained"] is True
 
 
 def test_a_worker_that_stops_before_it_reads_the_request_has_not_drained(place: Place, tmp_path: Path) -> None:
-    with stand_in(place, tmp_path) as worker:
-        command = [sys.executable, "-m", "worker.cli", "jobs", "drain", "--json"]
-        with subprocess.Popen(
-            [*command, "--workspace", str(place.workspace.root)],
-            env={**place.environment, "PYTHONPATH": str(PROJECT)}, stdout=subprocess.PIPE,
-        ) as draining:  # fmt: skip
-            until(lambda: place.spool.request("drain").exists(), "the request is there")
-            worker.communicate()
-            out, _ = draining.communicate(timeout=PATIENCE)
+    with stand_in(place, tmp_path) as worker, drain(place) as draining:
+        until(lambda: place.spool.request("drain").exists(), "the request is there")
+        worker.communicate()
+        out, _ = draining.communicate(timeout=PATIENCE)
     assert json.loads(out)["error_code"] == "WORKER_NOT_RUNNING"

@@ -1,11 +1,11 @@
 """What a person sees who waits: a line that moves on a terminal, and nothing but reasons anywhere else."""
 
-import io
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import Terminal
 
 from jobs import spool
 from jobs.errors import JobError
@@ -15,11 +15,6 @@ from worker.terminal import progress
 from worker.terminal.progress import Progress
 
 CODE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-
-
-class Screen(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture
@@ -39,10 +34,10 @@ def record(state: Any, **fields: Any) -> Record:
 WAITS = record("retrying", error=JobError("RATE_LIMITED").as_dict())
 
 
-def test_on_a_terminal_the_line_tells_what_the_heartbeat_does(
+def test_on_a_terminal_the_line_says_what_the_heartbeat_does(
     place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    screen = Screen()
+    screen = Terminal()
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
@@ -60,7 +55,7 @@ def test_on_a_terminal_the_line_tells_what_the_heartbeat_does(
 
 
 def test_what_is_done_at_once_shows_no_line(place: SpoolPaths, monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = Screen()
+    screen = Terminal()
     monkeypatch.setattr("sys.stderr", screen)
     with Progress(Workspace(place.root.parent), "a") as seen:
         seen(record("running"))

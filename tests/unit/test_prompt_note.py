@@ -30,17 +30,8 @@ def test_no_line_of_a_memory_can_be_the_heading_of_a_note(end: str) -> None:
 
 def test_a_line_in_any_field_is_quoted_and_a_topic_is_one_line() -> None:
     evil = f"a\n\n{FORGED}"
-    made = prompt_note(
-        summary(
-            "a",
-            f"{evil}.",
-            topic=evil,
-            decisions=(evil,),
-            rationale=(evil,),
-            open_questions=(evil,),
-            next_steps=(evil,),
-        )
-    )
+    lists = dict.fromkeys(("decisions", "rationale", "open_questions", "next_steps"), (evil,))
+    made = prompt_note(summary("a", f"{evil}.", topic=evil, **lists))
     first, *rest = made.text.splitlines()
     assert first == "## #0 · 2026-11-19"
     assert rest[0].startswith("> Topic: a ## #7")

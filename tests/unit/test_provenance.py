@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from harness import git
+from inbox_door import LIMITS
 
 from bridge import trust
-from bridge.settings import Settings
 from jobs import client, rejected_files
 from jobs.errors import JobError
 from jobs.ids import is_job_id
@@ -18,15 +18,6 @@ from jobs.layout import Workspace
 from worker.inbox.control import Control
 from worker.inbox.intake import Intake
 from worker.scheduling.ledger import Ledger
-
-LIMITS = Settings(
-    max_job_bytes=1024 * 1024,
-    max_active_jobs=100,
-    min_free_bytes=0,
-    max_attempts=4,
-    partial_write_grace=0.0,
-    test_jobs=True,
-)
 
 
 class Clone:

@@ -1,11 +1,11 @@
 """``cognee-memory purge``: it removes what this user's programs made, and nothing else."""
 
-import io
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import Terminal
 from test_trust import tree
 
 from bridge import trust
@@ -16,11 +16,6 @@ from jobs.layout import Workspace
 from jobs.lock import Lock
 from worker.cli import main, parser
 from worker.terminal import purge as purge_command
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture
@@ -76,9 +71,7 @@ def test_a_dry_run_shows_it_and_changes_nothing(workspace: Workspace, config: Pa
 
 
 @pytest.mark.parametrize("given", ["\n", "no\n", None])
-def test_without_a_yes_nothing_is_removed(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, given: str | None
-) -> None:
+def test_without_a_yes_nothing_goes(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, given: str | None) -> None:
     before = tree(workspace.root)
     if given is None:
         assert answer(workspace)["error_code"] == "NOT_CONFIRMED"
@@ -122,9 +115,7 @@ def test_a_folder_of_another_origin_is_not_removed(workspace: Workspace) -> None
     assert workspace.cognee_data.is_dir()
 
 
-def test_a_purge_that_was_interrupted_can_be_run_again(
-    workspace: Workspace, config: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_purge_runs_again(workspace: Workspace, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = shutil.rmtree
 
     def refuse(path: str) -> None:

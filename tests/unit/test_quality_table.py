@@ -1,13 +1,13 @@
 """The table of quality over several sets, the change beside a baseline, and kept embeddings."""
 
 import json
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import git
 
 from benchmarks import commit, judged, quality
 from benchmarks.once_embedder import OnceEmbedder
@@ -73,20 +73,25 @@ def test_a_baseline_that_is_neither_commit_nor_folder_ends_with_a_sentence(sets:
         quality.main(["--data", str(sets), "--baseline", "no-such-commit"])
 
 
+def committed(tree: Path, program: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository in the place of this one, whose last commit has this program of benchmarks."""
+    (tree / "benchmarks").mkdir(parents=True)
+    (tree / "benchmarks" / "__main__.py").write_text(program)
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "another retrieval"]):
+        git(tree, *arguments)
+    monkeypatch.setattr(commit, "REPOSITORY", tree)
+    return tree
+
+
 def test_a_commit_is_run_from_its_own_files(sets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A repository whose commit has another retrieval than this one: it writes what it was asked."""
-    tree = tmp_path / "repository"
-    (tree / "benchmarks").mkdir(parents=True)
-    (tree / "benchmarks" / "__main__.py").write_text(
+    program = (
         "import pathlib, sys\n"
         "runs = pathlib.Path(sys.argv.pop())\n"
         "runs.mkdir()\n"
         "(runs / 'asked').write_text('\\n'.join(sys.argv[1:]))\n"
     )
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
-    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "another retrieval"]):
-        subprocess.run([*git, *arguments], cwd=tree, check=True)
-    monkeypatch.setattr(commit, "REPOSITORY", tree)
+    tree = committed(tmp_path / "repository", program, monkeypatch)
     (tree / "benchmarks" / "__main__.py").write_text("raise SystemExit('the work tree is run')")
     runs = commit.write_runs("HEAD", ["--data", str(sets)], tmp_path)
     assert (runs / "asked").read_text().split("\n") == ["quality", "sets", "--data", str(sets), "--runs"]
@@ -95,13 +100,7 @@ def test_a_commit_is_run_from_its_own_files(sets: Path, tmp_path: Path, monkeypa
 def test_a_commit_that_does_not_run_ends_the_program_with_what_it_said(
     sets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tree = tmp_path / "repository"
-    (tree / "benchmarks").mkdir(parents=True)
-    (tree / "benchmarks" / "__main__.py").write_text("raise SystemExit('no such set')")
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
-    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "another"]):
-        subprocess.run([*git, *arguments], cwd=tree, check=True)
-    monkeypatch.setattr(commit, "REPOSITORY", tree)
+    committed(tmp_path / "repository", "raise SystemExit('no such set')", monkeypatch)
     with pytest.raises(SystemExit, match="HEAD did not run:\nno such set"):
         quality.main(["--data", str(sets), "--baseline", "HEAD"])
 

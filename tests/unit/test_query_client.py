@@ -202,9 +202,7 @@ def test_the_token_goes_to_no_other_address(url: str) -> None:
         query_client.port_of(url)
 
 
-def test_what_the_settings_say_goes_along_with_the_question(
-    worker: FakeWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_settings_say_goes_with_the_question(worker: FakeWorker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(worker.settings.config_dir))
     monkeypatch.setenv("COGNEE_MEMORY_MAX_RESULTS", "17")
     monkeypatch.setenv("COGNEE_MEMORY_RANKING_PRESET", "long-lived")
@@ -246,9 +244,7 @@ def test_an_error_is_the_verbs_own_envelope(verb: Any, tmp_path: Path) -> None:
     assert (found["success"], found["error_code"], found[empty]) == (False, "WORKSPACE_MISSING", [])
 
 
-def test_a_named_workspace_is_asked_about_from_a_folder_that_is_gone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_named_workspace_is_asked_from_a_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such as that in which an agent was started long ago."""
     workspace, gone = tmp_path / "workspace", tmp_path / "gone"
     workspace.mkdir()
@@ -307,7 +303,7 @@ def answered(used: dict[str, Any] | None, *warnings: str, **other: Any) -> bytes
     ("used", "is_taken"),
     [(USED, True), (None, False), (USED | {"hits": 5}, False), (USED | {"model": "local:/other"}, False)],
 )
-def test_only_an_answer_with_our_own_reranker_is_passed_on(
+def test_only_our_rerankers_answer_is_passed_on(
     worker: FakeWorker, used: dict[str, Any] | None, is_taken: bool
 ) -> None:
     worker.settings = replace(worker.settings, rerank_model="/models/minilm")

@@ -128,10 +128,8 @@ def test_a_clamped_value_is_reported_and_a_fitting_one_is_not() -> None:
     assert warnings == []
     assert clamp("alpha", 2, warnings) == 0.95
     assert clamp("half_life_days", -math.inf, warnings) == 0.5
-    assert warnings == [
-        "alpha 2 is outside 0.6..0.95; 0.95 was used",
-        "half_life_days -inf is outside 0.5..90; 0.5 was used",
-    ]
+    expected = ["alpha 2 is outside 0.6..0.95; 0.95 was used", "half_life_days -inf is outside 0.5..90; 0.5 was used"]
+    assert warnings == expected
 
 
 def test_a_warning_writes_numbers_as_people_do() -> None:
@@ -220,9 +218,7 @@ def test_as_of_is_read_with_its_offset() -> None:
         ("show all\nsummaries", {}, "query"),
     ],
 )
-def test_superseded_memories_are_shown_to_who_asks_for_them(
-    query: str, arguments: dict[str, Any], reason: str | None
-) -> None:
+def test_who_asks_for_superseded_memories_sees_them(query: str, arguments: dict[str, Any], reason: str | None) -> None:
     found = asked(query, **arguments)
     assert found.include_superseded_reason == reason
     assert found.filters.include_superseded is (reason is not None)

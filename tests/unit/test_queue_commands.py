@@ -87,10 +87,8 @@ def test_the_list_shows_jobs_inbox_rejected_files_and_why_jobs_failed(night: Pla
     assert "1 file in the inbox: dropped-1.json" in lines
     assert any(line.startswith("Bad Name.1.json") and "NAME_INVALID" in line for line in lines)
     cause = lines.index(next(line for line in lines if line.startswith("2 jobs failed: TOPIC_NOT_FOUND")))
-    assert [line.split("  ")[-1].strip() for line in lines[cause + 1 : cause + 3]] == [
-        "1 × There is no topic 'x'.",
-        "1 × There is no topic 'y'.",
-    ]
+    expected = ["1 × There is no topic 'x'.", "1 × There is no topic 'y'."]
+    assert [line.split("  ")[-1].strip() for line in lines[cause + 1 : cause + 3]] == expected
     assert "cognee-memory jobs dismiss --error TOPIC_NOT_FOUND" in out
     assert "<job_id>" not in out
 
@@ -123,10 +121,8 @@ def test_a_list_goes_on_where_the_former_one_ended(night: Place, cli: Answers) -
 def test_the_counts_and_causes_are_of_all_that_fit_not_of_the_page_alone(night: Place, cli: Answers) -> None:
     found = cli.json("jobs", "list", "--limit", "1")
     assert found["counts"] == {"queued": 1, "failed": 3, "succeeded": 1, "cancelled": 1}
-    assert [(cause["code"], cause["count"]) for cause in found["causes"]] == [
-        ("TOPIC_NOT_FOUND", 2),
-        ("LLM_NOT_CONFIGURED", 1),
-    ]
+    expected = [("TOPIC_NOT_FOUND", 2), ("LLM_NOT_CONFIGURED", 1)]
+    assert [(cause["code"], cause["count"]) for cause in found["causes"]] == expected
     assert cli.json("jobs", "causes")["causes"] == found["causes"]
 
 
@@ -204,9 +200,7 @@ def test_filters_ask_back_and_without_a_person_nothing_is_done(night: Place, cli
     assert not night.spool.control.is_dir() or list(night.spool.control.iterdir()) == []
 
 
-def test_with_yes_all_that_fit_are_asked_for_and_what_was_cancelled_is_not_among_them(
-    night: Place, cli: Answers
-) -> None:
+def test_with_yes_all_that_fit_are_asked_for_but_not_what_was_cancelled(night: Place, cli: Answers) -> None:
     found = cli.json("jobs", "retry", "--kind", "compact", "--yes", "--no-start")
     assert (found["success"], found["requested"], found["skipped"]) == (True, 3, [])
     assert [job["job_id"] for job in found["jobs"]] == ["topic-1", "model-1", "topic-2"]
@@ -217,9 +211,7 @@ def test_with_yes_all_that_fit_are_asked_for_and_what_was_cancelled_is_not_among
     assert [job["job_id"] for job in found["jobs"]] == ["gone-1"]
 
 
-def test_what_came_with_a_repository_is_run_again_only_where_it_or_its_error_is_named(
-    night: Place, cli: Answers
-) -> None:
+def test_what_came_with_a_repository_runs_only_where_it_or_its_error_is_named(night: Place, cli: Answers) -> None:
     for name, code in (("brought-1", "FILE_NOT_TRUSTED"), ("brought-2", "FILE_TRACKED"), ("full-1", "BACKLOG_FULL")):
         dropped = spool.drop(night.spool, name, encode({"schema_version": 1, "job_id": name, "kind": "noop"}))
         now = clock.now()
@@ -287,11 +279,8 @@ def test_the_status_says_how_all_stands_and_what_to_do_next(night: Place, cli: A
     found = cli.json("status")
     assert found["jobs"]["counts"] == {"queued": 1, "failed": 3, "succeeded": 1, "cancelled": 1}
     assert (found["waiting_in_inbox"], found["rejected_files"], found["paused"]) == (1, 1, False)
-    assert [line.partition(":")[0] for line in found["advice"]] == [
-        "cognee-memory worker start",
-        "cognee-memory jobs causes",
-        "cognee-memory jobs list --state rejected",
-    ]
+    expected = ["cognee-memory worker start", "cognee-memory jobs causes", "cognee-memory jobs list --state rejected"]
+    assert [line.partition(":")[0] for line in found["advice"]] == expected
     out = cli.run("status")[1]
     assert "queue      1 queued, 1 succeeded, 3 failed, 1 cancelled" in out
     assert "2 jobs failed: TOPIC_NOT_FOUND" in out

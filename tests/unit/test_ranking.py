@@ -310,9 +310,7 @@ def test_many_votes_move_a_score_by_less_than_the_weight_and_hide_nothing(votes:
 
 
 @given(VOTES, WEIGHTS)
-def test_a_further_helpful_vote_never_lowers_a_score_and_a_wrong_one_never_raises_it(
-    votes: Votes, weight: float
-) -> None:
+def test_a_further_helpful_vote_never_lowers_a_score_nor_a_wrong_one_raises_it(votes: Votes, weight: float) -> None:
     now = feedback_multiplier(votes, weight)
     assert feedback_multiplier(votes._replace(helpful=votes.helpful + 1), weight) >= now
     assert feedback_multiplier(votes._replace(wrong=votes.wrong + 1), weight) <= now
@@ -323,9 +321,7 @@ def test_as_many_helpful_as_wrong_votes_count_for_nothing() -> None:
 
 
 @given(SHARE, AGES, VOTES, RANKINGS)
-def test_without_a_weight_votes_change_no_digit(
-    share: float, days: float | None, votes: Votes, ranking: Ranking
-) -> None:
+def test_without_weight_votes_change_no_digit(share: float, days: float | None, votes: Votes, ranking: Ranking) -> None:
     memory, found = aged(days, "Active"), Relevance(0.0, 0.0, share)
     rated = factors(memory, found, ranking, votes)
     assert rated.reported() == factors(memory, found, ranking).reported()
@@ -393,9 +389,7 @@ def test_a_lexical_score_is_a_share_of_twice_the_norm_of_the_terms() -> None:
 
 
 @given(st.integers(1, 100), st.floats(1e-6, 12))
-def test_of_equally_rare_terms_the_score_falls_only_with_the_root_of_those_that_a_memory_lacks(
-    lacking: int, idf: float
-) -> None:
+def test_of_equally_rare_terms_the_score_falls_only_with_the_root_of_those_it_lacks(lacking: int, idf: float) -> None:
     alone, among = (lexical_of(2.2 * idf, bm25_norm([idf] * count)) for count in (1, 1 + lacking))
     assert alone == pytest.approx(0.5)
     assert among == pytest.approx(alone / math.sqrt(1 + lacking))

@@ -20,10 +20,8 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> SpoolPaths:
-    place = Workspace(tmp_path).spool
-    spool.prepare(place)
-    return place
+def place(workspace: Workspace) -> SpoolPaths:
+    return workspace.spool
 
 
 def record(job_id: str, state: Any = "succeeded", **fields: Any) -> Record:
@@ -170,10 +168,8 @@ def test_causes_are_counted_by_state_and_code_the_most_frequent_first() -> None:
             brief("f"),
         ]
     )
-    assert [(c["state"], c["code"], c["count"]) for c in found] == [
-        ("failed", "TOPIC_NOT_FOUND", 3),
-        ("retrying", "RATE_LIMITED", 1),
-    ]
+    expected = [("failed", "TOPIC_NOT_FOUND", 3), ("retrying", "RATE_LIMITED", 1)]
+    assert [(c["state"], c["code"], c["count"]) for c in found] == expected
     assert found[0]["kinds"] == {"compact": 2, "restore": 1}
     assert (found[0]["message"], found[0]["newest_job_id"], found[0]["newest"]) == ("no y", "b", at(2))
     assert list(found[0]["messages"].items()) == [("no x", 2), ("no y", 1)]
@@ -188,10 +184,8 @@ def test_waiting_jobs_that_start_later_are_counted_by_hour_and_kind() -> None:
         brief("any time", "queued"),
         brief("over", "failed", next_attempt_at=at(90)),
     ]
-    assert record_cache.scheduled(found, NOW) == [
-        {"at": at(60), "kinds": {"noop": 1, "ingest": 1}},
-        {"at": at(600), "kinds": {"noop": 1}},
-    ]
+    expected = [{"at": at(60), "kinds": {"noop": 1, "ingest": 1}}, {"at": at(600), "kinds": {"noop": 1}}]
+    assert record_cache.scheduled(found, NOW) == expected
 
 
 def test_a_cause_advises_to_wait_to_run_again_to_dismiss_or_to_correct() -> None:

@@ -10,14 +10,13 @@ from typing import get_args
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from inbox_door import LIMITS, file_of, job_of
 
-from bridge.settings import Settings
-from jobs import clock, files, lifecycle, spool
+from jobs import clock, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.lifecycle import CrashLimits
-from jobs.model import Record, encode
-from jobs.parse import parse_job
+from jobs.model import Record
 from jobs.states import ENDS, State
 from worker.inbox.intake import Intake
 from worker.scheduling.ledger import Ledger
@@ -27,8 +26,8 @@ from worker.scheduling.runnable_jobs import ExecutingJobs
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
 ID = "job-1"
-FILE = encode({"schema_version": 1, "job_id": ID, "kind": "noop", "payload": {}})
-JOB = parse_job(ID, FILE, test_jobs=True)
+FILE = file_of(ID)
+JOB = job_of(ID)
 
 RECORDS = ["absent", "damaged", *get_args(State)]
 COPIES = ["absent", "active", "ended", "both", "damaged in active"]
@@ -138,9 +137,7 @@ def test_an_attempt_that_died_with_its_worker_counts_for_nothing(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("record", "dropped"), [("damaged", False), ("damaged", True), ("absent", False)])
-def test_a_job_whose_record_was_lost_may_have_run_so_the_store_is_asked(
-    tmp_path: Path, record: str, dropped: bool
-) -> None:
+def test_of_a_job_whose_record_was_lost_the_store_is_asked(tmp_path: Path, record: str, dropped: bool) -> None:
     """Its change may be committed: then it must be neither cancelled nor expired."""
     place = left_behind(tmp_path / "spool", record, "active", dropped)
     ledger = Ledger(place, recover(place, NOW), has_committed=lambda record: True)
@@ -368,69 +365,45 @@ class Cut(BaseException):
     """The power goes."""
 
 
+EveryCut = Callable[..., None]
+
+
 @pytest.fixture
-def cut_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
-    """Let so many changes of the file system happen, and stop before the next one."""
-    left: list[int | None] = [None]
+def every_cut(tmp_path: Path, refuse_after: Callable[..., None]) -> EveryCut:
+    """Stops a change at each of its steps, begins again as a new worker does, and checks what there is."""
 
-    def counted(change: Callable[..., None]) -> Callable[..., None]:
-        def changed(*arguments: object) -> None:
-            if left[0] is not None:
-                if left[0] == 0:
-                    raise Cut
-                left[0] -= 1
-            change(*arguments)
+    def cut_everywhere(
+        prepare: Callable[[SpoolPaths], object],
+        change: Callable[[SpoolPaths], object],
+        check: Callable[[SpoolPaths, list[Record]], None],
+    ) -> None:
+        for number in range(100):
+            place = SpoolPaths(tmp_path / f"spool-{number}")
+            spool.prepare(place)
+            prepare(place)
+            refuse_after(number, Cut())
+            try:
+                change(place)
+                whole = True
+            except Cut:
+                whole = False
+            refuse_after(None)
+            check(place, recover(place, LATER))
+            if whole:
+                assert number > 1, "it was cut at least once"
+                return
+        raise AssertionError("the change never came to its end")
 
-        return changed
-
-    for name in ("rename", "remove", "sync_folder"):
-        monkeypatch.setattr(files, name, counted(getattr(files, name)))
-
-    def cut(changes: int | None) -> None:
-        left[0] = changes
-
-    return cut
-
-
-def every_cut(
-    tmp_path: Path,
-    cut_after: Callable[[int | None], None],
-    prepare: Callable[[SpoolPaths], None],
-    change: Callable[[SpoolPaths], None],
-    check: Callable[[SpoolPaths, list[Record]], None],
-) -> None:
-    """Stop a change at each of its steps, begin again as a new worker does, and check what there is."""
-    for number in range(100):
-        place = SpoolPaths(tmp_path / f"spool-{number}")
-        spool.prepare(place)
-        prepare(place)
-        cut_after(number)
-        try:
-            change(place)
-            whole = True
-        except Cut:
-            whole = False
-        cut_after(None)
-        check(place, recover(place, LATER))
-        if whole:
-            assert number > 1, "it was cut at least once"
-            return
-    raise AssertionError("the change never came to its end")
+    return cut_everywhere
 
 
 def take_in(place: SpoolPaths, live: list[Record]) -> Ledger:
     ledger = Ledger(place, live, now=lambda: LATER)
-    settings = Settings(
-        max_job_bytes=10_000, max_active_jobs=10, min_free_bytes=0, max_attempts=4, partial_write_grace=2.0,
-        test_jobs=True,
-    )  # fmt: skip
-    Intake(place, ledger, settings).scan()
+    Intake(place, ledger, replace(LIMITS, partial_write_grace=2.0)).scan()
     return ledger
 
 
-def test_an_acceptance_cut_anywhere_is_an_acceptance_in_the_end(
-    tmp_path: Path, cut_after: Callable[[int | None], None]
-) -> None:
+def test_an_acceptance_cut_anywhere_is_an_acceptance_in_the_end(every_cut: EveryCut) -> None:
     def check(place: SpoolPaths, live: list[Record]) -> None:
         ledger = take_in(place, live)
         record = ledger.get(ID)
@@ -438,16 +411,13 @@ def test_an_acceptance_cut_anywhere_is_an_acceptance_in_the_end(
         assert place.copy(ID).exists()
         assert not place.dropped(ID).exists()
 
-    every_cut(
-        tmp_path,
-        cut_after,
-        lambda place: place.dropped(ID).write_bytes(FILE) and None,
-        lambda place: spool.accept(place, [(JOB, lifecycle.accept(JOB, NOW))]),
-        check,
-    )
+    def change(place: SpoolPaths) -> None:
+        spool.accept(place, [(JOB, lifecycle.accept(JOB, NOW))])
+
+    every_cut(lambda place: place.dropped(ID).write_bytes(FILE), change, check)
 
 
-def test_an_end_cut_anywhere_runs_again_or_has_ended(tmp_path: Path, cut_after: Callable[[int | None], None]) -> None:
+def test_an_end_cut_anywhere_runs_again_or_has_ended(every_cut: EveryCut) -> None:
     def check(place: SpoolPaths, live: list[Record]) -> None:
         record = spool.read_record(place, ID)
         if record.ended:
@@ -463,12 +433,10 @@ def test_an_end_cut_anywhere_runs_again_or_has_ended(tmp_path: Path, cut_after: 
     def change(place: SpoolPaths) -> None:
         Ledger(place, [record_in("running")]).apply({ID: lifecycle.Succeeded({})})
 
-    every_cut(tmp_path, cut_after, prepare, change, check)
+    every_cut(prepare, change, check)
 
 
-def test_a_replay_cut_anywhere_has_begun_or_can_be_asked_for_again(
-    tmp_path: Path, cut_after: Callable[[int | None], None]
-) -> None:
+def test_a_replay_cut_anywhere_has_begun_or_can_be_asked_for_again(every_cut: EveryCut) -> None:
     def check(place: SpoolPaths, live: list[Record]) -> None:
         record = spool.read_record(place, ID)
         if record.ended:
@@ -484,13 +452,11 @@ def test_a_replay_cut_anywhere_has_begun_or_can_be_asked_for_again(
         spool.write_records(place, [record_in("failed")])
         place.ended_copy(ID).write_bytes(FILE)
 
-    every_cut(tmp_path, cut_after, prepare, lambda place: Ledger(place, []).replay(ID) and None, check)
+    every_cut(prepare, lambda place: Ledger(place, []).replay(ID), check)
 
 
 @pytest.mark.parametrize("secret", [b"", b"AKIAQ3EGXYZ7ABCDWXYZ"])
-def test_a_rejection_cut_anywhere_is_a_rejection_in_the_end(
-    tmp_path: Path, cut_after: Callable[[int | None], None], secret: bytes
-) -> None:
+def test_a_rejection_cut_anywhere_is_a_rejection_in_the_end(every_cut: EveryCut, secret: bytes) -> None:
     def check(place: SpoolPaths, live: list[Record]) -> None:
         assert live == []
         take_in(place, live)
@@ -501,10 +467,4 @@ def test_a_rejection_cut_anywhere_is_a_rejection_in_the_end(
         assert not secret or not [p for p in place.root.rglob("*.json") if secret in p.read_bytes()]
 
     file = FILE.replace(b"noop", b"magic").replace(b"{}", b'{"a":"%s"}' % secret)
-    every_cut(
-        tmp_path,
-        cut_after,
-        lambda place: place.dropped(ID).write_bytes(file) and None,
-        lambda place: take_in(place, []) and None,
-        check,
-    )
+    every_cut(lambda place: place.dropped(ID).write_bytes(file), lambda place: take_in(place, []), check)

@@ -187,10 +187,8 @@ def test_bytes_without_a_secret_stay_as_they_are(data: bytes) -> None:
 
 
 def test_bytes_that_are_no_text_stay_around_a_secret() -> None:
-    assert redact_bytes(b"\xff\xc3 " + GITHUB.encode() + b" \x80") == (
-        b"\xff\xc3 [REDACTED:github-token] \x80",
-        {"github-token": 1},
-    )
+    expected = (b"\xff\xc3 [REDACTED:github-token] \x80", {"github-token": 1})
+    assert redact_bytes(b"\xff\xc3 " + GITHUB.encode() + b" \x80") == expected
 
 
 def test_an_escaped_secret_in_json_is_found_and_what_is_left_is_the_same_json() -> None:

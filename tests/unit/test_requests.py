@@ -186,8 +186,7 @@ def test_cancelling_waits_for_the_worker_and_says_for_which_it_was_too_late(work
 # --- running again ---
 
 
-def test_running_again_asks_for_what_can_and_says_why_not_for_the_rest(workspace: Workspace) -> None:
-    place = workspace.spool
+def test_running_again_asks_for_what_can_and_says_why_not_for_the_rest(workspace: Workspace, place: SpoolPaths) -> None:
     job(place, "failed", STARTED, FAILED)
     job(place, "done", STARTED, lifecycle.Succeeded({}))
     job(place, "waits")
@@ -208,8 +207,7 @@ def test_running_again_asks_for_what_can_and_says_why_not_for_the_rest(workspace
     assert all(refused.as_dict()["remediation"] for refused in outcome.skipped)
 
 
-def test_the_state_that_is_told_is_the_one_after_the_worker_has_obeyed(workspace: Workspace) -> None:
-    place = workspace.spool
+def test_the_state_that_is_told_is_the_one_after_the_worker_has_obeyed(workspace: Workspace, place: SpoolPaths) -> None:
     record = job(place, "failed", STARTED, FAILED)
 
     def obey(_: Path) -> None:
@@ -222,8 +220,7 @@ def test_the_state_that_is_told_is_the_one_after_the_worker_has_obeyed(workspace
     ]
 
 
-def test_a_rejected_job_is_dropped_anew_and_its_reason_goes(workspace: Workspace) -> None:
-    place = workspace.spool
+def test_a_rejected_job_is_dropped_anew_and_its_reason_goes(workspace: Workspace, place: SpoolPaths) -> None:
     former, kept = rejected(place, "late.json"), rejected(place, "late.json")
     content = kept.read_bytes()
     outcome = requests.retry_many(workspace, ["late"], start=False)
@@ -236,8 +233,7 @@ def test_a_rejected_job_is_dropped_anew_and_its_reason_goes(workspace: Workspace
     assert [item["kept_as"] for item in rejected_files.rejections(place, 9)[0]] == [former.name]
 
 
-def test_what_is_rejected_once_more_is_refused_with_the_reason(workspace: Workspace) -> None:
-    place = workspace.spool
+def test_what_is_rejected_once_more_is_refused_with_the_reason(workspace: Workspace, place: SpoolPaths) -> None:
     rejected(place, "bad.json", "JSON_INVALID")
 
     def obey(path: Path) -> None:
@@ -249,8 +245,7 @@ def test_what_is_rejected_once_more_is_refused_with_the_reason(workspace: Worksp
     assert [(refused.job_id, str(refused.error)) for refused in outcome.skipped] == [("bad", "JSON_INVALID: Still.")]
 
 
-def test_a_rejected_file_is_named_as_it_is_kept(workspace: Workspace) -> None:
-    place = workspace.spool
+def test_a_rejected_file_is_named_as_it_is_kept(workspace: Workspace, place: SpoolPaths) -> None:
     kept = rejected(place, "mine.json", "JOB_ID_CONFLICT", record=False)
     outcome = requests.retry_many(workspace, [kept.name, "other.1.json", "../late.1.json"], start=False)
     assert [asked.job_id for asked in outcome.jobs] == ["mine"]
@@ -265,9 +260,7 @@ def test_a_drop_that_waits_is_not_overwritten_by_a_rejected_one(place: SpoolPath
     assert (place.dropped("mine").read_text(), kept.exists()) == ("another", True)
 
 
-def test_what_cannot_become_a_job_by_its_name_or_is_no_plain_file_is_not_dropped(
-    place: SpoolPaths, tmp_path: Path
-) -> None:
+def test_what_is_no_plain_file_or_no_job_by_its_name_is_not_dropped(place: SpoolPaths, tmp_path: Path) -> None:
     unnamed = rejected(place, "No Name.json", "NAME_INVALID", record=False)
     with pytest.raises(JobError, match="NAME_INVALID"):
         rejected_files.drop_again(place, unnamed.name)
@@ -279,9 +272,8 @@ def test_what_cannot_become_a_job_by_its_name_or_is_no_plain_file_is_not_dropped
     assert unnamed.exists()
 
 
-def test_a_file_whose_id_belongs_to_another_job_is_no_success(workspace: Workspace) -> None:
+def test_a_file_whose_id_belongs_to_another_job_is_no_success(workspace: Workspace, place: SpoolPaths) -> None:
     """The worker rejects it again, and leaves the record of the first job as it is."""
-    place = workspace.spool
     job(place, "mine", STARTED, lifecycle.Succeeded({}))
     path = place.inbox / "mine.json"
     other = {"schema_version": 1, "job_id": "mine", "kind": "compact", "payload": {"topic_id": "t"}}
@@ -293,8 +285,7 @@ def test_a_file_whose_id_belongs_to_another_job_is_no_success(workspace: Workspa
     assert [(each.job_id, each.error.code) for each in outcome.skipped] == [("mine", "JOB_ID_CONFLICT")]
 
 
-def test_the_same_job_dropped_again_is_a_success(workspace: Workspace) -> None:
-    place = workspace.spool
+def test_the_same_job_dropped_again_is_a_success(workspace: Workspace, place: SpoolPaths) -> None:
     job(place, "mine", STARTED, lifecycle.Succeeded({}))
     kept = rejected(place, "mine.json", record=False)
     with worker(place, lambda _: None):
@@ -368,9 +359,7 @@ def test_ended_jobs_are_taken_off_the_list_once_a_worker_has_read_it(workspace: 
     assert [asked.as_dict() for asked in outcome.jobs] == [
         {"job_id": "failed", "requested": True, "obeyed": False, "state": "failed"}
     ]
-    assert [(refused.job_id, refused.error.code) for refused in outcome.skipped] == [
-        ("waits", "ARGUMENT_INVALID"),
-        ("nobody", "JOB_NOT_FOUND"),
-    ]
+    expected = [("waits", "ARGUMENT_INVALID"), ("nobody", "JOB_NOT_FOUND")]
+    assert [(refused.job_id, refused.error.code) for refused in outcome.skipped] == expected
     request = json.loads(place.dismiss("failed").read_bytes())
     assert (request["job_id"], request["generation"]) == ("failed", 1)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from inbox_door import LIMITS, job_of
 from spooled_jobs import spooled
 
 from bridge.settings import Settings
@@ -16,7 +17,6 @@ from jobs import files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record, encode
-from jobs.parse import parse_job
 from jobs.states import State
 from worker.inbox.intake import Intake
 from worker.scheduling import retention
@@ -27,14 +27,6 @@ from worker.scheduling.retention import EndedJob, Timetable, expired_jobs, prune
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SECONDS = NOW.timestamp()
 DAY = 86_400.0
-LIMITS = Settings(
-    max_job_bytes=1024 * 1024,
-    max_active_jobs=100,
-    min_free_bytes=0,
-    max_attempts=4,
-    partial_write_grace=0.0,
-    test_jobs=True,
-)
 KEEP = Settings(keep_succeeded_days=7, keep_failed_days=30, keep_ended_jobs=100, keep_rejected_files=100)
 
 
@@ -165,8 +157,7 @@ def ended(place: SpoolPaths, job_id: str, days: float, *events: lifecycle.Event)
 
 
 def ended_record(job_id: str) -> dict[str, Any]:
-    record = lifecycle.accept(parse_job(job_id, encode({"schema_version": 1, "job_id": job_id, "kind": "noop",
-                                                        "payload": {}}), test_jobs=True), NOW)  # fmt: skip
+    record = lifecycle.accept(job_of(job_id), NOW)
     for event in (lifecycle.Started(), lifecycle.Succeeded({})):
         record = lifecycle.step(record, event, NOW)
     return record.as_dict()
@@ -189,9 +180,7 @@ def there(place: SpoolPaths) -> set[str]:
     return set(spool.job_ids(place.results))
 
 
-def test_a_job_that_is_over_goes_with_its_copy_and_its_id_is_free_again(
-    workspace: Workspace, place: SpoolPaths
-) -> None:
+def test_a_job_that_is_over_goes_with_its_copy_and_frees_its_id(workspace: Workspace, place: SpoolPaths) -> None:
     ended(place, "old", 8)
     ended(place, "young", 6)
     assert pruned(workspace) == 1
@@ -213,9 +202,7 @@ def test_what_failed_is_kept_longer_so_that_it_can_be_run_again(workspace: Works
 
 
 @pytest.mark.parametrize("events", [(), (lifecycle.Started(),)])
-def test_a_live_job_is_never_touched(
-    workspace: Workspace, place: SpoolPaths, events: tuple[lifecycle.Event, ...]
-) -> None:
+def test_live_jobs_are_untouched(workspace: Workspace, place: SpoolPaths, events: tuple[lifecycle.Event, ...]) -> None:
     """Neither one that the ledger knows, nor a live record that it does not know (yet)."""
     record = spooled(place, "live", *events, at=NOW)
     grown_old(place.record("live"), 4000)
@@ -234,9 +221,7 @@ def test_a_job_that_is_being_run_again_is_not_taken_for_an_ended_one(workspace: 
     assert there(place) == {"again"}
 
 
-def test_an_ended_job_whose_copy_still_lies_among_the_active_is_left_to_recovery(
-    workspace: Workspace, place: SpoolPaths
-) -> None:
+def test_an_ended_job_with_a_copy_among_the_active_is_left_to_recovery(workspace: Workspace, place: SpoolPaths) -> None:
     """Its worker died before it had put the copy away. Without its record, the copy would be run as a new job."""
     record = ended(place, "a", 400)
     place.ended_copy("a").rename(place.copy("a"))

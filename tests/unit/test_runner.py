@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from harness import raising, until
+from inbox_door import job_of
 
 from bridge.settings import Settings
 from jobs import clock, files, lifecycle, spool
 from jobs.layout import SpoolPaths
-from jobs.model import Record, encode
-from jobs.parse import parse_job
+from jobs.model import Record
 from worker.child import process
 from worker.child.supervisor import ChildEnded
 from worker.scheduling import recovery
@@ -76,8 +76,7 @@ class Bench:
         self.woken += 1
 
     def accept(self, job_id: str, kind: str = "noop", payload: object = None, **fields: Any) -> None:
-        value = {"schema_version": 1, "kind": kind, "job_id": job_id, "payload": payload or {}, **fields}
-        job = parse_job(job_id, encode(value), test_jobs=True)
+        job = job_of(job_id, kind, payload, **fields)
         self.ledger.accept([(job, lifecycle.accept(job, self.now))])
 
     def run(self, job_id: str, answer: Answer | None = None) -> Record:
@@ -97,46 +96,48 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path / "spool")
 
 
-def test_a_cancelled_job_of_which_nobody_can_say_whether_its_effect_stands_goes_on(bench: Bench) -> None:
-    """A store that fails with whatever it may must not leave the job running without a process for ever."""
+@pytest.fixture
+def ready(bench: Bench) -> Bench:
+    """With the accepted job a."""
     bench.accept("a")
+    return bench
+
+
+def test_a_cancelled_job_of_which_nobody_can_say_whether_its_effect_stands_goes_on(ready: Bench) -> None:
+    """A store that fails with whatever it may must not leave the job running without a process for ever."""
 
     def cancelled(request: Request, options: dict[str, Any]) -> dict[str, Any]:
-        assert bench.runner.cancel("a") == "running"
-        bench.stands = raising(PermissionError(errno.EACCES, "no"))
+        assert ready.runner.cancel("a") == "running"
+        ready.stands = raising(PermissionError(errno.EACCES, "no"))
         raise ChildEnded("cancelled")
 
-    bench.run("a", cancelled)
-    assert (bench.record("a").state, bench.child.ended) == ("queued", ["cancelled"])
-    assert [record.job_id for record in bench.ledger.take_announced()] == ["a"]
+    ready.run("a", cancelled)
+    assert (ready.record("a").state, ready.child.ended) == ("queued", ["cancelled"])
+    assert [record.job_id for record in ready.ledger.take_announced()] == ["a"]
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO, errno.EACCES])
-def test_a_copy_that_cannot_be_read_for_now_is_waited_for(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
+def test_a_copy_not_readable_now_is_waited_for(ready: Bench, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     """It was accepted: too many open files must not make an end of it."""
-    bench.accept("a")
-    bench.ledger.take_announced()
+    ready.ledger.take_announced()
     with monkeypatch.context() as broken:
         broken.setattr(spool, "read_copy", raising(OSError(number, "not now")))
         for _ in range(6):  # more than an error may be tried
-            bench.runner.run_if_due("a")
-            bench.now += timedelta(hours=1)
-    record = bench.record("a")
+            ready.runner.run_if_due("a")
+            ready.now += timedelta(hours=1)
+    record = ready.record("a")
     assert (record.state, record.error["code"], record.errors) == ("retrying", "SYSTEM_BUSY", 0)
-    assert bench.woken == 6, "somebody puts it into the queue when it is due"
-    assert bench.run("a").state == "succeeded"
+    assert ready.woken == 6, "somebody puts it into the queue when it is due"
+    assert ready.run("a").state == "succeeded"
 
 
-def test_a_child_that_the_system_does_not_start_costs_no_job_its_life(bench: Bench) -> None:
-    bench.accept("a")
+def test_a_child_that_the_system_does_not_start_costs_no_job_its_life(ready: Bench) -> None:
 
-    bench.child.answer = raising(BlockingIOError(errno.EAGAIN, "no more processes"))
+    ready.child.answer = raising(BlockingIOError(errno.EAGAIN, "no more processes"))
     for _ in range(6):
-        bench.runner.run_if_due("a")
-        bench.now += timedelta(hours=1)
-    record = bench.record("a")
+        ready.runner.run_if_due("a")
+        ready.now += timedelta(hours=1)
+    record = ready.record("a")
     assert (record.state, record.error["code"], record.errors) == ("retrying", "SYSTEM_BUSY", 0)
 
 
@@ -173,9 +174,7 @@ def test_long_work_that_is_not_trusted_with_others_stops_with_the_worker_all_the
     assert (bench.child.ended, bench.record("long").state, bench.record("long").crashes) == (["stopped"], "queued", 1)
 
 
-def test_a_long_comparison_lets_short_jobs_in_between_and_is_not_let_in_twice_and_no_forgetting_is(
-    bench: Bench,
-) -> None:
+def test_a_long_comparison_lets_short_jobs_in_between_but_not_itself_and_no_forgetting(bench: Bench) -> None:
     """A forgetting would change what the comparison has read."""
     for job_id in ("long", "other"):
         bench.accept(job_id, "compact", {"topic_id": job_id})
@@ -195,9 +194,7 @@ def test_a_long_comparison_lets_short_jobs_in_between_and_is_not_let_in_twice_an
 
 
 @pytest.mark.parametrize("held", ["paused", "stopping"])
-def test_a_runner_that_is_paused_or_stopping_begins_nothing_not_even_in_the_pause_of_long_work(
-    bench: Bench, held: str
-) -> None:
+def test_a_paused_or_stopping_runner_begins_nothing_not_even_in_a_pause_of_long_work(bench: Bench, held: str) -> None:
     bench.accept("long", "rebuild", {"what": "index"})
     bench.accept("short", "ask", {"question": "?"})
 
@@ -304,17 +301,16 @@ def test_a_cancellation_at_any_instant_is_heeded_or_answered_with_ask_again(benc
     )
 
 
-def test_what_stands_is_asked_again_after_the_child_has_ended(bench: Bench) -> None:
+def test_what_stands_is_asked_again_after_the_child_has_ended(ready: Bench) -> None:
     """It may have committed between the cancellation and its end."""
-    bench.accept("a")
 
     def commits(request: Request, options: dict[str, Any]) -> dict[str, Any]:
-        assert bench.runner.cancel("a") == "running"
-        bench.stands = lambda record: True
+        assert ready.runner.cancel("a") == "running"
+        ready.stands = lambda record: True
         raise ChildEnded("cancelled")
 
-    assert bench.run("a", commits).state == "queued"
-    assert bench.runner.cancel("a") == "too late"
+    assert ready.run("a", commits).state == "queued"
+    assert ready.runner.cancel("a") == "too late"
 
 
 @pytest.mark.parametrize("which", ["outer", "inner"])
@@ -339,18 +335,16 @@ def test_cancelling_one_of_two_nested_jobs_costs_the_other_nothing(bench: Bench,
     assert bench.runner.running == ()
 
 
-def test_a_cancellation_and_a_timeout_at_once_are_a_cancellation(bench: Bench) -> None:
-    bench.accept("a")
+def test_a_cancellation_and_a_timeout_at_once_are_a_cancellation(ready: Bench) -> None:
 
     def both(request: Request, options: dict[str, Any]) -> dict[str, Any]:
-        bench.runner.cancel("a")
+        ready.runner.cancel("a")
         raise ChildEnded("timeout")
 
-    assert bench.run("a", both).state == "cancelled"
+    assert ready.run("a", both).state == "cancelled"
 
 
-def test_a_cancellation_from_another_thread_waits_for_no_child(bench: Bench) -> None:
-    bench.accept("a")
+def test_a_cancellation_from_another_thread_waits_for_no_child(ready: Bench) -> None:
     inside, go_on = threading.Event(), threading.Event()
 
     def slow(request: Request, options: dict[str, Any]) -> dict[str, Any]:
@@ -358,27 +352,26 @@ def test_a_cancellation_from_another_thread_waits_for_no_child(bench: Bench) -> 
         assert go_on.wait(30)
         return succeeded(request)
 
-    bench.child.answer = slow
-    thread = threading.Thread(target=bench.runner.run_if_due, args=("a",))
+    ready.child.answer = slow
+    thread = threading.Thread(target=ready.runner.run_if_due, args=("a",))
     thread.start()
     try:
         assert inside.wait(30)
-        assert bench.runner.cancel("a") == "running"
-        assert bench.child.ended == ["cancelled"]
+        assert ready.runner.cancel("a") == "running"
+        assert ready.child.ended == ["cancelled"]
     finally:
         go_on.set()
         thread.join()
-    until(lambda: bench.record("a").ended, "the job ends as it did")
-    assert bench.record("a").state == "succeeded"
+    until(lambda: ready.record("a").ended, "the job ends as it did")
+    assert ready.record("a").state == "succeeded"
 
 
-def test_a_job_that_its_operation_left_without_an_outcome_does_not_go_round_for_ever(bench: Bench) -> None:
-    bench.accept("a")
-    bench.child.answer = lambda request, options: {"outcomes": {}, "graph_lag": 0}
+def test_a_job_that_its_operation_left_without_an_outcome_does_not_go_round_for_ever(ready: Bench) -> None:
+    ready.child.answer = lambda request, options: {"outcomes": {}, "graph_lag": 0}
     for _ in range(4):
-        bench.runner.run_if_due("a")
-        bench.now += timedelta(hours=1)
-    record = bench.record("a")
+        ready.runner.run_if_due("a")
+        ready.now += timedelta(hours=1)
+    record = ready.record("a")
     assert (record.state, record.error["code"]) == ("failed", "INTERNAL")
 
 
@@ -396,40 +389,36 @@ def test_a_job_that_ran_out_of_time_says_whether_its_effect_stands(bench: Bench,
 
 
 @pytest.mark.parametrize("why", ["died", "memory", "timeout"])
-def test_a_child_that_cannot_load_costs_no_job_its_life_and_the_record_says_what_waits(
-    bench: Bench, why: process.Why
-) -> None:
+def test_a_child_that_cannot_load_ends_no_job_and_the_record_says_what_waits(ready: Bench, why: process.Why) -> None:
     """As after an upgrade under a running worker, whose child does not find its modules."""
-    bench.accept("a")
 
-    bench.child.answer = raising(ChildEnded(why, executing=False))
+    ready.child.answer = raising(ChildEnded(why, executing=False))
     for number in range(6):
-        bench.runner.run_if_due("a")
-        record = bench.record("a")
+        ready.runner.run_if_due("a")
+        record = ready.record("a")
         assert record.next_attempt_at is not None, "it waits longer each time"
         assert (record.attempt, record.attempts[-1].repeats) == (number + 1, number + 1)
-        bench.now += timedelta(hours=1)
+        ready.now += timedelta(hours=1)
     assert (record.state, record.error["code"], record.errors, record.crashes) == (
         "retrying", "CHILD_START_FAILED", 0, 0,
     )  # fmt: skip
     assert "loading" in record.error["message"]
 
 
-def test_which_jobs_are_executed_is_on_the_disk_while_they_are(bench: Bench) -> None:
+def test_which_jobs_are_executed_is_on_the_disk_while_they_are(ready: Bench) -> None:
     """Recovery reads it after a death of the worker, which it counts against these jobs alone."""
-    bench.accept("a")
     noted = []
 
     def runs(request: Request, options: dict[str, Any]) -> dict[str, Any]:
         for is_executing in (True, False, True):
             options["on_executing"](is_executing)
-            noted.append(read_executing(bench.place))
+            noted.append(read_executing(ready.place))
         return succeeded(request)
 
-    bench.run("a", runs)
+    ready.run("a", runs)
     assert noted == [{"a": (1, 1)}, {}, {"a": (1, 1)}]
-    bench.accept("b")
-    bench.runner.run_if_due("b")
+    ready.accept("b")
+    ready.runner.run_if_due("b")
     assert noted[3] == {"b": (1, 1)}
 
 
@@ -478,9 +467,7 @@ def test_jobs_that_were_started_ahead_wait_again_when_no_more_may_start(
     assert (bench.record("04").attempts[0].outcome, bench.woken) == ("interrupted", 4)
 
 
-def test_a_job_that_was_started_ahead_is_cancelled_at_once_and_not_run(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_started_ahead_is_cancelled_at_once_and_not_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     told = Backlog.answer
 
@@ -513,15 +500,14 @@ def test_when_the_child_of_a_batch_dies_what_was_started_ahead_runs_in_the_next_
     assert [bench.record("00").attempts[0].together, bench.record("04").attempts[0].outcome] == [4, "succeeded"]
 
 
-def test_a_note_that_cannot_be_written_stops_no_job(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench.accept("a")
+def test_a_note_that_cannot_be_written_stops_no_job(ready: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def runs(request: Request, options: dict[str, Any]) -> dict[str, Any]:
         options["on_executing"](True)
         return succeeded(request)
 
     monkeypatch.setattr(files, "replace_without_sync", raising(OSError(errno.ENOSPC, "full")))
-    assert bench.run("a", runs).state == "succeeded"
+    assert ready.run("a", runs).state == "succeeded"
 
 
 @pytest.mark.parametrize(
@@ -534,9 +520,8 @@ def test_a_note_that_cannot_be_written_stops_no_job(bench: Bench, monkeypatch: p
     ],
     ids=["empty", "no graph_lag", "no outcome", "no code"],
 )
-def test_an_answer_that_cannot_be_read_leaves_no_job_running(bench: Bench, answer: dict[str, Any]) -> None:
-    bench.accept("a")
-    record = bench.run("a", lambda request, options: answer)
+def test_an_answer_that_cannot_be_read_leaves_no_job_running(ready: Bench, answer: dict[str, Any]) -> None:
+    record = ready.run("a", lambda request, options: answer)
     assert (record.state, record.error["code"]) == ("retrying", "INTERNAL")
 
 

@@ -130,9 +130,7 @@ def test_with_a_weight_of_feedback_the_best_are_those_that_scoring_each_single_m
 
 
 @pytest.mark.parametrize("arguments", ASKED, ids=str)
-def test_the_best_are_those_that_scoring_each_single_memory_would_give(
-    workspace: Workspace, arguments: dict[str, Any]
-) -> None:
+def test_the_best_are_those_of_scoring_each_single_memory(workspace: Workspace, arguments: dict[str, Any]) -> None:
     add(workspace, *memories(300))
     asking = reader(workspace)
     for query in ("queue lock", "Marker17 token", "worker child retry"):
@@ -268,9 +266,7 @@ def test_in_two_stages_a_word_finds_what_its_whole_text_would_not(
     assert [hit["memory_id"] for hit in found if hit["lexical_score"]] == ["needle"]
 
 
-def test_a_store_of_before_without_wholes_is_searched_in_one_stage(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_without_wholes_is_searched_in_one_stage(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     add(workspace, *memories(50))
     whole = answer(reader(workspace), "queue lock", max_results=1000)
     vector_files.path_of(workspace.vectors, 1, "wholes").unlink()
@@ -341,9 +337,7 @@ def test_scores_by_number_are_those_of_the_ranking_and_hidden_ones_have_none(wor
         assert score(snapshot, question, FakeEmbedder(), [3, 4711]) == []
 
 
-def test_a_vector_file_that_is_cut_off_under_a_reader_costs_the_meanings_and_not_the_process(
-    workspace: Workspace,
-) -> None:
+def test_a_vector_file_cut_off_under_a_reader_costs_meanings_and_not_the_process(workspace: Workspace) -> None:
     add(workspace, *memories(200))  # more than a page, so that mapped rows are really gone
     asking = reader(workspace)
     answer(asking, "queue")

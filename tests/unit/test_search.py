@@ -431,9 +431,7 @@ HALVES = {
 
 
 @pytest.mark.parametrize("half", [half for half in HALVES if half != "words damaged"])
-def test_without_one_half_of_the_index_the_other_answers_and_the_warning_names_the_remedy(
-    shelf: Shelf, half: str
-) -> None:
+def test_without_one_half_of_the_index_the_other_answers_and_a_warning_has_the_remedy(shelf: Shelf, half: str) -> None:
     shelf.add(summary("a", "the queue is locked"), summary("b", "grass is green"))
     whole = shelf.ask("queue locked", Settings())
     HALVES[half](shelf)

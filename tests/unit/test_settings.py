@@ -209,11 +209,8 @@ def test_a_workspace_that_is_not_trusted_may_not_set_providers_and_keys(sources:
 def test_a_trusted_workspace_may_set_providers_and_keys_but_not_where_things_lie(sources: Sources) -> None:
     sources.dotenv(PROVIDERS)
     found = sources.load(trusted=True)
-    assert (found.embedding_provider, found.embedding_api_key, found.llm_api_key) == (
-        "openai",
-        "their-key",
-        "their-key",
-    )
+    expected = ("openai", "their-key", "their-key")
+    assert (found.embedding_provider, found.embedding_api_key, found.llm_api_key) == expected
     assert (found.config_dir, found.cache_dir, found.test_jobs) == (sources.config, None, False)
     assert (found.rerank_model, found.rerank_endpoint, found.reranking) == (None, None, None)
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from harness import masked
+from inbox_door import job_of
 
 from jobs import batch, client, clock, files, lifecycle, spool
 from jobs.errors import JobError
@@ -40,8 +42,7 @@ def place(tmp_path: Path) -> SpoolPaths:
 
 
 def accepted(job_id: str, payload: dict[str, Any] | None = None) -> tuple[Job, Record]:
-    value = {"schema_version": 1, "job_id": job_id, "kind": "migrate", "payload": payload or {}}
-    job = parse_job(job_id, encode(value))
+    job = job_of(job_id, "migrate", payload)
     return job, lifecycle.accept(job, NOON)
 
 
@@ -138,7 +139,7 @@ def test_a_drop_makes_the_inbox_when_no_worker_was_ever_there(tmp_path: Path) ->
     assert [entry.name for entry in spool.inbox(place)] == ["a"]
 
 
-def test_a_drop_that_was_cut_off_is_not_seen_and_does_not_stand_in_the_way(
+def test_a_drop_that_was_cut_off_is_unseen_and_in_nobodys_way(
     place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -160,13 +161,8 @@ def test_the_inbox_shows_what_was_dropped_by_name_and_nothing_of_the_protocol_s_
     for name in ("b.json", "a.json", ".hidden.json", ".gitignore", "readme.txt", "A B.json"):
         (place.inbox / name).write_bytes(b"{}")
     (place.inbox / "folder.json").mkdir()
-    assert [(entry.path.name, entry.name) for entry in spool.inbox(place)] == [
-        ("A B.json", "A B"),
-        ("a.json", "a"),
-        ("b.json", "b"),
-        ("folder.json", "folder"),
-        ("readme.txt", None),
-    ]
+    expected = [("A B.json", "A B"), ("a.json", "a"), ("b.json", "b"), ("folder.json", "folder"), ("readme.txt", None)]
+    assert [(entry.path.name, entry.name) for entry in spool.inbox(place)] == expected
 
 
 # --- accepting ---
@@ -221,9 +217,7 @@ def test_copies_are_durable_before_records_and_records_before_the_drops_go(
 
 
 @pytest.mark.parametrize("stop", ["write_parts", "rename_parts", "remove"])
-def test_a_stop_while_accepting_leaves_the_dropped_file(
-    place: SpoolPaths, stop: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stop_in_acceptance_leaves_the_drop(place: SpoolPaths, stop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     spool.drop(place, "a", b"{}")
     pair = accepted("a")
     with monkeypatch.context() as patch:
@@ -275,8 +269,7 @@ def test_a_rejected_file_is_kept_with_the_reason_beside_it(place: SpoolPaths) ->
 def test_a_rejected_file_is_closed_to_others_and_one_with_a_name_elsewhere_stays_as_it_is_there(
     place: SpoolPaths, tmp_path: Path
 ) -> None:
-    before = os.umask(0)
-    try:
+    with masked(0):
         (place.inbox / "open").write_bytes(b"?")
         elsewhere = tmp_path / "elsewhere"
         elsewhere.write_bytes(b"?")
@@ -287,8 +280,6 @@ def test_a_rejected_file_is_closed_to_others_and_one_with_a_name_elsewhere_stays
             entry = spool.Entry(place.inbox / name, None)
             kept = spool.reject(place, entry, JobError("NAME_INVALID"), None, "2026-11-20T12:00:00Z")
             modes[name] = kept.stat().st_mode & 0o777
-    finally:
-        os.umask(before)
     assert modes == {"open": 0o600, "linked": 0o666, "link": 0o666}
     assert elsewhere.stat().st_mode & 0o777 == 0o666
 
@@ -483,9 +474,7 @@ def test_a_job_that_nobody_dropped_is_not_found(place: SpoolPaths, job_id: str) 
     assert code(client.status, place, job_id) == "JOB_NOT_FOUND"
 
 
-def test_a_job_that_is_accepted_between_the_two_looks_is_found(
-    place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_accepted_between_the_two_looks_is_found(place: SpoolPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     told = client.submit(place, "check", {})
     look = spool.read_record
 
@@ -661,15 +650,12 @@ def test_nobody_waits_for_a_request_where_no_worker_is_or_longer_than_asked(plac
 @pytest.mark.parametrize("first", ["request", "drop", "request of a job"])
 def test_the_first_file_in_a_workspace_is_private_and_ignored_by_git(tmp_path: Path, first: str) -> None:
     place = SpoolPaths(tmp_path / "spool")
-    before = os.umask(0o022)
-    try:
+    with masked(0o022):
         if first == "request":
             client.request(place, "pause")
         elif first == "drop":
             client.submit(place, "noop", {})
         else:
             client.request_jobs(place, {"a": (place.cancel("a"), None)})
-    finally:
-        os.umask(before)
     assert stat.S_IMODE(place.root.stat().st_mode) == 0o700
     assert (place.root / ".gitignore").read_text() == "*\n"

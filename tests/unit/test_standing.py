@@ -183,9 +183,7 @@ def test_two_decisions_of_one_memory_are_not_compared(place: Place) -> None:
     assert place.pairs() == []
 
 
-def test_a_memory_is_compared_once_and_all_are_again_with_another_judge(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_memory_is_compared_once_and_again_with_another_judge(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, str]] = []
 
     def counting(pairs: Sequence[tuple[str, str]], _: Any) -> list[float]:
@@ -300,9 +298,7 @@ def test_a_memory_answers_by_its_other_decisions_as_before(place: Place) -> None
     assert (first["memory_id"], first["status_multiplier"], "standing" in first) == ("a", 1.0, False)
 
 
-def test_a_newer_one_that_may_replace_it_stands_first_where_both_answer_and_is_not_asked_about_otherwise(
-    place: Place,
-) -> None:
+def test_a_newer_one_that_may_replace_it_is_first_where_both_answer_and_not_asked_about_otherwise(place: Place) -> None:
     place.judge(saying(POSSIBLE + 0.1))
     place.add(
         memory("a", "2026-09-01", OLD, topic="How long do loans last"),
@@ -413,9 +409,7 @@ def test_a_successor_that_was_superseded_or_is_a_draft_replaces_nothing(place: P
         ("how long did loans last in September 2026", {}),
     ],
 )
-def test_a_question_about_the_past_finds_what_held_then_first(
-    place: Place, query: str, arguments: dict[str, Any]
-) -> None:
+def test_a_question_about_the_past_finds_first_what_held(place: Place, query: str, arguments: dict[str, Any]) -> None:
     place.compared(saying(0.95), FIRST, KEEPS)
     assert place.order(query, **arguments)[0] == "a"
 
@@ -672,9 +666,7 @@ def test_a_settled_pair_says_what_may_rest_on_what_was_replaced(disputed: Place)
         ({"newer": {"memory_id": "z", "statement": NEW}}, "MEMORY_NOT_FOUND"),
     ],
 )
-def test_a_verdict_on_what_is_not_there_fails_and_changes_nothing(
-    disputed: Place, given: dict[str, Any], code: str
-) -> None:
+def test_a_verdict_on_what_is_absent_fails_without_effect(disputed: Place, given: dict[str, Any], code: str) -> None:
     assert refused(resolved(disputed, "newer", **given)).code == code
     assert states(disputed)["a"] == ("disputed", "judge")
 

@@ -53,9 +53,7 @@ def _text(text: str) -> Callable[[Path], Any]:
         pytest.param(_text("null"), id="null"),
     ],
 )
-def test_what_stands_in_place_of_a_state_file_is_damage_and_no_exception(
-    tmp_path: Path, put: Callable[[Path], Any]
-) -> None:
+def test_whatever_is_in_place_of_a_state_file_is_damage_only(tmp_path: Path, put: Callable[[Path], Any]) -> None:
     path = tmp_path / "state.json"
     put(path)
     assert read(path) == "damaged"

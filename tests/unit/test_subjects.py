@@ -1,7 +1,6 @@
 """What a job is about and which memories it made, for a row of a list."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -80,10 +79,8 @@ def test_the_memories_are_those_that_the_job_made_or_changed(
 
 
 @pytest.fixture
-def paths(tmp_path: Path) -> SpoolPaths:
-    paths = Workspace(tmp_path).spool
-    spool.prepare(paths)
-    return paths
+def paths(workspace: Workspace) -> SpoolPaths:
+    return workspace.spool
 
 
 def accepted(paths: SpoolPaths, job_id: str, payload: dict[str, Any]) -> None:

@@ -1,15 +1,14 @@
 """What the child is told of jobs: whole copies of those that may run together, and no job that fails the others."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
+from inbox_door import job_of
 
 from jobs import clock, lifecycle, spool
-from jobs.layout import SpoolPaths
-from jobs.model import Record, encode
-from jobs.parse import parse_job
+from jobs.layout import SpoolPaths, Workspace
+from jobs.model import Record
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.runnable_jobs import LocalJobs
 from worker.scheduling.tasks import Tasks, read_tasks
@@ -18,15 +17,12 @@ NOW = clock.parse("2026-11-20T12:00:00Z")
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> SpoolPaths:
-    place = SpoolPaths(tmp_path / "spool")
-    spool.prepare(place)
-    return place
+def place(workspace: Workspace) -> SpoolPaths:
+    return workspace.spool
 
 
 def accept(place: SpoolPaths, job_id: str, payload: dict[str, Any] | None = None, **fields: Any) -> Record:
-    value = {"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": payload or {}, **fields}
-    job = parse_job(job_id, encode(value), test_jobs=True)
+    job = job_of(job_id, payload=payload, **fields)
     record = lifecycle.accept(job, NOW)
     spool.accept(place, [(job, record)])
     return record

@@ -40,9 +40,7 @@ def is_let_in(workspace: Workspace, at: datetime) -> bool:
 
 
 @pytest.mark.parametrize("code", sorted({*last_try.NOT_LET_IN, "TEAM_NOT_SHARED"}))
-def test_every_answer_says_why_the_team_is_not_reached_and_what_helps_until_it_is(
-    workspace: Workspace, code: str
-) -> None:
+def test_every_answer_says_why_the_team_is_not_reached_and_what_helps(workspace: Workspace, code: str) -> None:
     assert last_try.note_of_answers(workspace) is None
     last_try.note(workspace, JobError(code, "That is why.", remediation="That helps."), NOW, 24)
     said = str(last_try.note_of_answers(workspace))
@@ -61,9 +59,7 @@ def test_an_error_after_which_the_team_was_reached_is_no_problem(workspace: Work
     assert is_let_in(workspace, NOW + 99 * HOUR)
 
 
-def test_a_refused_copy_answers_for_some_hours_whatever_happens_meanwhile_and_again_once_it_is_let_in(
-    workspace: Workspace,
-) -> None:
+def test_a_refused_copy_answers_for_some_hours_whatever_happens_and_again_once_let_in(workspace: Workspace) -> None:
     last_try.note(workspace, REFUSED, NOW, 24)
     last_try.begin(workspace)  # a restart
     assert last_try.error_of(workspace) is None, "the new worker has not tried yet"

@@ -117,9 +117,7 @@ def changed(row: SharedRow) -> Iterator[tuple[str, Any, SharedRow]]:
                 yield name, odd, replace(row, value=given, key=key_text([given[each] for each in keys[row.table]]))
 
 
-def test_of_odd_values_only_those_that_somebody_may_have_written_are_let_in(
-    checks: RowChecks, rows: list[SharedRow]
-) -> None:
+def test_odd_values_are_let_in_only_if_somebody_may_have_written_them(checks: RowChecks, rows: list[SharedRow]) -> None:
     tried = 0
     for row in rows:
         for name, odd, given in changed(row) if row.table != "sqlite_sequence" else ():

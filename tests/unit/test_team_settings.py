@@ -157,9 +157,7 @@ def workspace(place: Place) -> Workspace:
 WANTED = "00000000-0000-0000-0000-00000000000a"
 
 
-def test_a_workspace_belongs_to_a_team_once_its_user_said_so_and_until_they_leave(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+def test_a_workspace_is_in_a_team_once_its_user_says_so_until_they_leave(workspace: Workspace, tmp_path: Path) -> None:
     config = tmp_path / "config"
     assert membership.membership_of(workspace, config) is None
     found = membership.join(workspace, config, WANTED, shares=True)
@@ -173,9 +171,7 @@ def test_a_workspace_belongs_to_a_team_once_its_user_said_so_and_until_they_leav
 @pytest.mark.parametrize(
     "damaged", [b"", b"{", b"[]", b'{"workspace_id": "x", "shares": true}', b'{"workspace_id": 7}']
 )
-def test_a_damaged_membership_is_an_error_and_never_no_team(
-    workspace: Workspace, tmp_path: Path, damaged: bytes
-) -> None:
+def test_a_damaged_membership_is_an_error_not_no_team(workspace: Workspace, tmp_path: Path, damaged: bytes) -> None:
     """Else what belongs to the team would be stored here alone."""
     membership.join(workspace, tmp_path / "config", WANTED)
     [file] = (tmp_path / "config" / "teams").iterdir()

@@ -486,14 +486,8 @@ def test_the_first_readers_find_the_same_in_what_is_written_now() -> None:
     content = replace(CONTENT, context="First.\n## Context\n**Metadata:**\n- Status: Draft")
     text = render(content, replace(METADATA, topic_id="3e3e4f26", session_id=None, plan_id="014"))
     assert group(r"<!-- Template: v([\d.]+) -->", text) == "1.0"
-    assert [group(field, text) for field in FIELDS] == [
-        "3e3e4f26",
-        "N/A",
-        "014",
-        "Active",
-        "2025-11-17T16:30:00Z",
-        "2025-11-17T16:31:00",
-    ]
+    expected = ["3e3e4f26", "N/A", "014", "Active", "2025-11-17T16:30:00Z", "2025-11-17T16:31:00"]
+    assert [group(field, text) for field in FIELDS] == expected
     for field, pattern in SECTIONS.items():
         section = re.search(pattern, text, re.DOTALL)
         assert section is not None

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from harness import Terminal
 from rich.cells import cell_len
 
 from worker.cli import parser
@@ -18,17 +19,12 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 CODE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-class Screen(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 @pytest.fixture
 def on_screen(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """Print on a terminal that is so wide; what it was sent."""
 
     def shown(print_it: Callable[[], None], width: int = 80, **environment: str) -> str:
-        screen = Screen()
+        screen = Terminal()
         monkeypatch.setattr("sys.stdout", screen)
         for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLORTERM"):
             monkeypatch.delenv(name, raising=False)
@@ -126,9 +122,7 @@ def heads(shown: str) -> list[str]:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 160])
 @pytest.mark.parametrize("topic", ["Loans", "Ein langer Titel über die Ausleihe von Romanen", "发票规则" * 10])
-def test_a_narrow_terminal_keeps_the_relevance_of_the_hits(
-    on_screen: Callable[..., str], width: int, topic: str
-) -> None:
+def test_a_narrow_terminal_keeps_the_hits_relevance(on_screen: Callable[..., str], width: int, topic: str) -> None:
     shown = on_screen(lambda: hits.hits(found(topic, text="发票号 is long. " * 20), NOW, "loan"), width)
     assert {"memory", "score", "relevance", "topic"} <= set(heads(shown))
     assert max(map(cell_len, CODE.sub("", shown).splitlines())) <= width
@@ -159,9 +153,7 @@ def test_an_explanation_keeps_the_parts_that_differ(on_screen: Callable[..., str
 
 
 @pytest.mark.parametrize("width", [80, 160])
-def test_an_explanation_has_the_rerankers_part_where_there_is_a_reranker(
-    on_screen: Callable[..., str], width: int
-) -> None:
+def test_an_explanation_has_the_rerankers_part_if_there_is_one(on_screen: Callable[..., str], width: int) -> None:
     answer = explained(1.0)
     assert "reranker" not in heads(on_screen(lambda: hits.explain(answer), width))
     answer["metadata"]["ranking"] = {"reranker": {"model": "local:/m", "hits": 20}}
@@ -264,9 +256,7 @@ def test_what_was_forgotten_is_told_of_one_as_of_many(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("verb", [None, "run"])
-def test_a_worker_in_the_foreground_has_said_all_in_its_log(
-    verb: str | None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_foreground_worker_has_said_all_in_its_log(verb: str | None, capsys: pytest.CaptureFixture[str]) -> None:
     given = parser("worker").parse_args(["worker", *([] if verb is None else [verb])])
     terminal.show(given, {"success": True, "stopped": True})
     assert capsys.readouterr().out == ""

@@ -271,9 +271,7 @@ def test_what_only_looks_alike_is_not_found(index: sqlite3.Connection, text: str
 
 
 @pytest.mark.parametrize(("text", "query"), NOT_NAMED)
-def test_words_that_an_identifier_is_made_of_are_not_the_identifier(
-    index: sqlite3.Connection, text: str, query: str
-) -> None:
+def test_words_of_an_identifier_are_not_the_identifier(index: sqlite3.Connection, text: str, query: str) -> None:
     assert query_terms(query)[0].is_name
     assert not found(index, text, query, by_name=True)
 

@@ -31,6 +31,13 @@ def config(tmp_path: Path) -> Path:
     return tmp_path / "config"
 
 
+@pytest.fixture
+def ours(workspace: Workspace, config: Path) -> Workspace:
+    """A workspace that was adopted."""
+    trust.adopt(workspace, config)
+    return workspace
+
+
 def tree(folder: Path) -> dict[str, object]:
     """Everything below a folder: names, kinds, contents, modes."""
     return {
@@ -58,23 +65,21 @@ def folders(workspace: Workspace) -> list[Path]:
     return [workspace.spool.root, workspace.memory, workspace.cognee_system, workspace.cognee_data]
 
 
-def test_an_adopted_workspace_is_marked_private_and_kept_out_of_git(workspace: Workspace, config: Path) -> None:
-    trust.adopt(workspace, config)
-    found = trust.inspect_trust(workspace, config)
+def test_an_adopted_workspace_is_marked_private_and_kept_out_of_git(ours: Workspace, config: Path) -> None:
+    found = trust.inspect_trust(ours, config)
     assert found.owner is not None
     assert (found.trusted, found.foreign) == (False, None)
-    for folder in folders(workspace):
+    for folder in folders(ours):
         assert folder.stat().st_mode & 0o777 == 0o700
         assert (folder / ".gitignore").read_text() == "*\n"
-        assert workspace.owner_marker(folder).read_text() == found.owner
-        assert workspace.owner_marker(folder).stat().st_mode & 0o777 == 0o600
+        assert ours.owner_marker(folder).read_text() == found.owner
+        assert ours.owner_marker(folder).stat().st_mode & 0o777 == 0o600
 
 
-def test_adopting_again_changes_nothing(workspace: Workspace, config: Path) -> None:
-    trust.adopt(workspace, config)
-    before = tree(workspace.root), tree(config)
-    trust.adopt(workspace, config)
-    assert (tree(workspace.root), tree(config)) == before
+def test_adopting_again_changes_nothing(ours: Workspace, config: Path) -> None:
+    before = tree(ours.root), tree(config)
+    trust.adopt(ours, config)
+    assert (tree(ours.root), tree(config)) == before
 
 
 def test_a_workspace_that_was_never_used_has_no_owner_and_is_not_foreign(workspace: Workspace, config: Path) -> None:
@@ -90,9 +95,7 @@ def test_looking_at_a_workspace_does_not_change_it(workspace: Workspace, config:
     assert not config.exists()
 
 
-def test_jobs_and_requests_that_waited_before_the_folder_was_ours_stay_and_are_listed(
-    workspace: Workspace, config: Path
-) -> None:
+def test_jobs_and_requests_of_before_the_folder_was_ours_stay_listed(workspace: Workspace, config: Path) -> None:
     """A clone can bring them. Whether one may run is the worker's question; the list is there before the mark."""
     job_id = client.submit(workspace.spool, "check", {}).job_id
     client.cancel(workspace.spool, job_id)
@@ -104,9 +107,7 @@ def test_jobs_and_requests_that_waited_before_the_folder_was_ours_stay_and_are_l
     assert trust.inspect_trust(workspace, config).owner is not None
 
 
-def test_a_file_that_is_dropped_later_under_a_listed_name_is_not_the_listed_one(
-    workspace: Workspace, config: Path
-) -> None:
+def test_a_file_dropped_later_under_a_listed_name_is_not_the_listed_one(workspace: Workspace, config: Path) -> None:
     job_id = client.submit(workspace.spool, "check", {}).job_id
     trust.adopt(workspace, config)
     workspace.spool.dropped(job_id).unlink()
@@ -114,20 +115,18 @@ def test_a_file_that_is_dropped_later_under_a_listed_name_is_not_the_listed_one(
     assert not earlier_files.is_listed(workspace.spool.dropped(job_id), earlier_files.read(workspace.spool))
 
 
-def test_what_waits_in_a_folder_of_ours_is_not_listed(workspace: Workspace, config: Path) -> None:
-    trust.adopt(workspace, config)
-    client.submit(workspace.spool, "check", {})
-    trust.adopt(workspace, config)
-    assert earlier_files.read(workspace.spool) == {}
+def test_what_waits_in_a_folder_of_ours_is_not_listed(ours: Workspace, config: Path) -> None:
+    client.submit(ours.spool, "check", {})
+    trust.adopt(ours, config)
+    assert earlier_files.read(ours.spool) == {}
 
 
-def test_a_job_folder_that_appears_beside_our_memory_is_not_vouched_for(workspace: Workspace, config: Path) -> None:
+def test_a_job_folder_that_appears_beside_our_memory_is_not_vouched_for(ours: Workspace, config: Path) -> None:
     """It was removed, and a pull brought another one."""
-    trust.adopt(workspace, config)
-    shutil.rmtree(workspace.spool.root)
-    job_id = client.submit(workspace.spool, "check", {}).job_id
-    trust.adopt(workspace, config)
-    assert earlier_files.is_listed(workspace.spool.dropped(job_id), earlier_files.read(workspace.spool))
+    shutil.rmtree(ours.spool.root)
+    job_id = client.submit(ours.spool, "check", {}).job_id
+    trust.adopt(ours, config)
+    assert earlier_files.is_listed(ours.spool.dropped(job_id), earlier_files.read(ours.spool))
 
 
 def test_who_trusts_the_workspace_lets_its_waiting_jobs_run(workspace: Workspace, config: Path) -> None:
@@ -179,29 +178,27 @@ def test_a_file_system_without_modes_shows_everything_as_open_and_is_used(
     "name", ["{memory}/memory.db", "{spool}/active/a.json", "{spool}/results/a.json", "{spool}/.owner"]
 )
 def test_a_store_or_record_that_git_tracks_closes_even_a_workspace_of_ours(
-    workspace: Workspace, config: Path, name: str
+    ours: Workspace, config: Path, name: str
 ) -> None:
     """git replaces ignored files at a pull without a question."""
-    trust.adopt(workspace, config)
-    path = name.format(memory=workspace.memory.name, spool=workspace.spool.root.name)
-    (workspace.root / path).touch()
-    git(workspace.root, "init", "-q", ".")
-    git(workspace.root, "add", "-f", path)
+    path = name.format(memory=ours.memory.name, spool=ours.spool.root.name)
+    (ours.root / path).touch()
+    git(ours.root, "init", "-q", ".")
+    git(ours.root, "add", "-f", path)
     with pytest.raises(JobError, match="git tracks") as caught:
-        trust.require_trusted(workspace, config)
+        trust.require_trusted(ours, config)
     assert caught.value.code == "WORKSPACE_NOT_TRUSTED"
     assert "git rm -r --cached" in caught.value.remediation
-    git(workspace.root, "rm", "-rq", "--cached", ".")
-    assert trust.require_trusted(workspace, config).owner is not None
+    git(ours.root, "rm", "-rq", "--cached", ".")
+    assert trust.require_trusted(ours, config).owner is not None
 
 
-def test_a_tracked_job_or_ignore_file_closes_nothing(workspace: Workspace, config: Path) -> None:
+def test_a_tracked_job_or_ignore_file_closes_nothing(ours: Workspace, config: Path) -> None:
     """Such a job is rejected by itself."""
-    trust.adopt(workspace, config)
-    client.submit(workspace.spool, "check", {})
-    git(workspace.root, "init", "-q", ".")
-    git(workspace.root, "add", "-f", f"{workspace.spool.root.name}/*.json", f"{workspace.spool.root.name}/.gitignore")
-    assert trust.require_trusted(workspace, config).owner is not None
+    client.submit(ours.spool, "check", {})
+    git(ours.root, "init", "-q", ".")
+    git(ours.root, "add", "-f", f"{ours.spool.root.name}/*.json", f"{ours.spool.root.name}/.gitignore")
+    assert trust.require_trusted(ours, config).owner is not None
 
 
 def test_what_asking_and_starting_leave_behind_does_not_hinder_adoption(workspace: Workspace, config: Path) -> None:
@@ -272,16 +269,15 @@ def test_an_empty_folder_is_adopted(workspace: Workspace, config: Path, place: i
 
 @pytest.mark.parametrize("name", ["active", "ended", "rejected", "results", "control", "worker"])
 def test_a_spool_of_ours_whose_folder_has_become_a_link_is_not_opened(
-    workspace: Workspace, config: Path, tmp_path: Path, name: str
+    ours: Workspace, config: Path, tmp_path: Path, name: str
 ) -> None:
     """A pulled commit can put a link where git ignores a folder; the marker beside it vouches for nothing then."""
-    trust.adopt(workspace, config)
-    (workspace.spool.root / name).rmdir()
+    (ours.spool.root / name).rmdir()
     (tmp_path / "precious").mkdir(mode=0o755)
-    (workspace.spool.root / name).symlink_to(tmp_path / "precious")
+    (ours.spool.root / name).symlink_to(tmp_path / "precious")
     for trusted in (None, True):
         with pytest.raises(JobError) as caught:
-            trust.adopt(workspace, config, trusted=trusted)
+            trust.adopt(ours, config, trusted=trusted)
         assert caught.value.code == ("WORKSPACE_NOT_TRUSTED" if trusted is None else "FILE_UNSAFE")
     assert (tmp_path / "precious").stat().st_mode & 0o777 == 0o755
     assert list((tmp_path / "precious").iterdir()) == []
@@ -289,71 +285,61 @@ def test_a_spool_of_ours_whose_folder_has_become_a_link_is_not_opened(
 
 @pytest.mark.parametrize("folder", ["worker", "memory"])
 def test_a_file_that_is_written_to_and_has_become_a_link_closes_even_a_workspace_of_ours(
-    workspace: Workspace, config: Path, tmp_path: Path, folder: str
+    ours: Workspace, config: Path, tmp_path: Path, folder: str
 ) -> None:
-    trust.adopt(workspace, config)
     precious = tmp_path / "precious"
     precious.write_text("mine")
-    (workspace.spool.log if folder == "worker" else workspace.memory_db).symlink_to(precious)
+    (ours.spool.log if folder == "worker" else ours.memory_db).symlink_to(precious)
     with pytest.raises(JobError, match="is a link"):
-        trust.adopt(workspace, config)
+        trust.adopt(ours, config)
     assert precious.read_text() == "mine"
 
 
 @pytest.mark.parametrize("name", ["", "active", "results", "control", "worker"])
 @pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root makes folders of others")
-def test_a_folder_of_another_user_is_not_opened_even_in_a_spool_of_ours(
-    workspace: Workspace, config: Path, name: str
-) -> None:
-    trust.adopt(workspace, config)
-    os.chown(workspace.spool.root / name, 65534, 65534)
+def test_anothers_folder_is_not_opened_even_in_a_spool_of_ours(ours: Workspace, config: Path, name: str) -> None:
+    os.chown(ours.spool.root / name, 65534, 65534)
     with pytest.raises(JobError, match="belongs to another user"):
-        trust.require_trusted(workspace, config)
+        trust.require_trusted(ours, config)
 
 
-def test_a_folder_that_others_may_enter_is_closed_at_the_start(workspace: Workspace, config: Path) -> None:
-    trust.adopt(workspace, config)
-    opened = [*folders(workspace), *workspace.spool.folders]
+def test_a_folder_that_others_may_enter_is_closed_at_the_start(ours: Workspace, config: Path) -> None:
+    opened = [*folders(ours), *ours.spool.folders]
     for folder in opened:
         folder.chmod(0o777)
-    trust.adopt(workspace, config)
+    trust.adopt(ours, config)
     assert {folder.stat().st_mode & 0o777 for folder in opened} == {0o700}
 
 
 @pytest.mark.parametrize("marker", ["0" * 32, "not a marker", "", "../../etc/passwd"])
-def test_a_marker_that_the_users_list_does_not_have_opens_nothing(
-    workspace: Workspace, config: Path, marker: str
-) -> None:
+def test_a_marker_that_the_users_list_lacks_opens_nothing(workspace: Workspace, config: Path, marker: str) -> None:
     workspace.spool.results.mkdir(parents=True)
     (workspace.spool.results / "job-1.json").write_text("{}")
     workspace.owner_marker(workspace.spool.root).write_text(marker)
     refused(workspace, config)
 
 
-def test_a_known_spool_does_not_vouch_for_a_foreign_store(workspace: Workspace, config: Path) -> None:
-    trust.adopt(workspace, config)
-    workspace.owner_marker(workspace.memory).unlink()
-    workspace.memory_db.write_bytes(b"theirs")
+def test_a_known_spool_does_not_vouch_for_a_foreign_store(ours: Workspace, config: Path) -> None:
+    ours.owner_marker(ours.memory).unlink()
+    ours.memory_db.write_bytes(b"theirs")
     with pytest.raises(JobError, match="WORKSPACE_NOT_TRUSTED"):
-        trust.require_trusted(workspace, config)
+        trust.require_trusted(ours, config)
 
 
-def test_a_moved_workspace_stays_known(workspace: Workspace, config: Path, tmp_path: Path) -> None:
-    trust.adopt(workspace, config)
-    (workspace.spool.results / "job-1.json").write_text("{}")
-    owner = trust.inspect_trust(workspace, config).owner
-    workspace.root.rename(tmp_path / "renamed")
+def test_a_moved_workspace_stays_known(ours: Workspace, config: Path, tmp_path: Path) -> None:
+    (ours.spool.results / "job-1.json").write_text("{}")
+    owner = trust.inspect_trust(ours, config).owner
+    ours.root.rename(tmp_path / "renamed")
     assert trust.require_trusted(Workspace(tmp_path / "renamed"), config).owner == owner
 
 
-def test_on_another_machine_the_question_is_asked_once(workspace: Workspace, config: Path, tmp_path: Path) -> None:
-    trust.adopt(workspace, config)
-    (workspace.spool.results / "job-1.json").write_text("{}")
+def test_on_another_machine_the_question_is_asked_once(ours: Workspace, config: Path, tmp_path: Path) -> None:
+    (ours.spool.results / "job-1.json").write_text("{}")
     other = tmp_path / "config of the other machine"
     with pytest.raises(JobError, match="WORKSPACE_NOT_TRUSTED"):
-        trust.adopt(workspace, other)
-    trust.adopt(workspace, other, trusted=True)
-    assert trust.require_trusted(workspace, other).trusted is True
+        trust.adopt(ours, other)
+    trust.adopt(ours, other, trusted=True)
+    assert trust.require_trusted(ours, other).trusted is True
 
 
 def test_trusting_opens_what_somebody_else_made_and_keeps_it(workspace: Workspace, config: Path) -> None:
@@ -423,10 +409,9 @@ def test_a_damaged_entry_of_the_users_list_knows_the_workspace_and_does_not_trus
     assert (found.trusted, found.foreign) == (False, None)
 
 
-def test_the_users_list_is_private_and_says_where_the_workspace_was(workspace: Workspace, config: Path) -> None:
-    trust.adopt(workspace, config)
+def test_the_users_list_is_private_and_says_where_the_workspace_was(ours: Workspace, config: Path) -> None:
     (entry,) = config.rglob("*.json")
-    assert json.loads(entry.read_text())["first_path"] == str(workspace.root)
+    assert json.loads(entry.read_text())["first_path"] == str(ours.root)
     assert entry.stat().st_mode & 0o777 == 0o600
     assert entry.parent.stat().st_mode & 0o777 == 0o700
 
@@ -434,45 +419,41 @@ def test_the_users_list_is_private_and_says_where_the_workspace_was(workspace: W
 # --- folders that vanish while a worker runs ---
 
 
-def test_a_removed_folder_is_made_and_marked_again(workspace: Workspace, config: Path) -> None:
-    trust.adopt(workspace, config)
-    owner = trust.inspect_trust(workspace, config).owner
-    for folder in folders(workspace)[1:]:
+def test_a_removed_folder_is_made_and_marked_again(ours: Workspace, config: Path) -> None:
+    owner = trust.inspect_trust(ours, config).owner
+    for folder in folders(ours)[1:]:
         shutil.rmtree(folder)
-        trust.recreate(workspace, config)
-        assert workspace.owner_marker(folder).read_text() == owner
-    assert trust.require_trusted(workspace, config).owner == owner
+        trust.recreate(ours, config)
+        assert ours.owner_marker(folder).read_text() == owner
+    assert trust.require_trusted(ours, config).owner == owner
 
 
-def test_a_folder_that_appeared_from_elsewhere_is_not_made_ones_own(workspace: Workspace, config: Path) -> None:
-    trust.adopt(workspace, config)
-    shutil.rmtree(workspace.memory)
-    workspace.memory.mkdir()
-    workspace.memory_db.write_bytes(b"theirs")
-    before = tree(workspace.root)
+def test_a_folder_that_appeared_from_elsewhere_is_not_made_ones_own(ours: Workspace, config: Path) -> None:
+    shutil.rmtree(ours.memory)
+    ours.memory.mkdir()
+    ours.memory_db.write_bytes(b"theirs")
+    before = tree(ours.root)
     with pytest.raises(JobError, match="WORKSPACE_NOT_TRUSTED"):
-        trust.recreate(workspace, config)
-    assert tree(workspace.root) == before
+        trust.recreate(ours, config)
+    assert tree(ours.root) == before
 
 
 @pytest.mark.parametrize("what", ["workspace", "jobs"])
-def test_a_workspace_that_is_gone_is_not_made_again(workspace: Workspace, config: Path, what: str) -> None:
-    trust.adopt(workspace, config)
-    gone = workspace.root if what == "workspace" else workspace.spool.root
+def test_a_workspace_that_is_gone_is_not_made_again(ours: Workspace, config: Path, what: str) -> None:
+    gone = ours.root if what == "workspace" else ours.spool.root
     gone.rename(gone.with_name("moved"))
     with pytest.raises(JobError, match="WORKSPACE_MOVED"):
-        trust.recreate(workspace, config)
+        trust.recreate(ours, config)
     assert not gone.exists()
 
 
-def test_a_folder_that_is_no_longer_there_is_no_empty_workspace(workspace: Workspace, config: Path) -> None:
+def test_a_folder_that_is_no_longer_there_is_no_empty_workspace(ours: Workspace, config: Path) -> None:
     """A program that serves it for long would else say that nothing is known, or make it again."""
-    trust.adopt(workspace, config)
-    moved = workspace.root.rename(workspace.root.with_name("moved"))
-    for use in (lambda: trust.settings_of(workspace), lambda: trust.adopt(workspace, config)):
+    moved = ours.root.rename(ours.root.with_name("moved"))
+    for use in (lambda: trust.settings_of(ours), lambda: trust.adopt(ours, config)):
         with pytest.raises(JobError, match="WORKSPACE_MISSING"):
             use()
-    assert not workspace.root.exists()
+    assert not ours.root.exists()
     trust.adopt(Workspace(moved), config)
 
 

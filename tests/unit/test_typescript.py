@@ -89,9 +89,7 @@ def test_the_sample_waits_until_the_job_has_ended(made: Path, workspace: Workspa
 
 
 @pytest.mark.parametrize(("signal", "reason"), [("timeout(20)", "TimeoutError"), ("abort()", "AbortError")])
-def test_the_sample_stops_waiting_when_its_signal_comes(
-    made: Path, workspace: Workspace, signal: str, reason: str
-) -> None:
+def test_the_sample_stops_waiting_at_its_signal(made: Path, workspace: Workspace, signal: str, reason: str) -> None:
     """As it does without a worker."""
     assert ended(made, workspace, f"AbortSignal.{signal}")["thrown"].startswith(reason)
 

@@ -157,9 +157,7 @@ def test_a_row_of_zeros_has_the_product_zero() -> None:
 
 
 @pytest.mark.parametrize("gathered", [1, 7])
-def test_an_exact_product_has_the_same_bits_whatever_rows_are_beside_it(
-    monkeypatch: pytest.MonkeyPatch, gathered: int
-) -> None:
+def test_an_exact_product_has_the_same_bits_beside_any_rows(monkeypatch: pytest.MonkeyPatch, gathered: int) -> None:
     vectors, query = coarse_rows(90, 1, 384), coarse_rows(1, 2, 384)[0]
     places = np.arange(0, 90, 2)
     alone = [vector_files.exact_products(vectors, np.array([place]), query)[0] for place in places]

@@ -283,9 +283,7 @@ def cost(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], Co
     return cost_of
 
 
-def test_ten_thousand_waiting_jobs_cost_no_more_steps_than_ten(
-    cost: Callable[[Callable[[], object]], Counter[str]],
-) -> None:
+def test_ten_thousand_waiting_jobs_cost_the_steps_of_ten(cost: Callable[[Callable[[], object]], Counter[str]]) -> None:
     def life_of_a_job(waiting: Waiting, now: float) -> None:
         waiting.put(queued("new", priority=1), at(now))
         waiting.take_announced(at(now))

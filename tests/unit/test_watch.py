@@ -128,15 +128,11 @@ def test_a_failure_meanwhile_is_the_answers_failure(
     monkeypatch.setattr("worker.terminal.watch.time.sleep", lambda _: record(workspace, "a", "failed", error=error))
     found = watch.watch(workspace, NO_FILTERS, 1.0, until_idle=True, as_json=False)
     assert (found["success"], found["error_code"], found["ended"]) == (False, "JOBS_FAILED", {"failed": 1})
-    assert capsys.readouterr().out.splitlines() == [
-        "worker not running; 1 running, 1 failed",
-        "failed     noop  a  TOPIC_NOT_FOUND",
-    ]
+    expected = ["worker not running; 1 running, 1 failed", "failed     noop  a  TOPIC_NOT_FOUND"]
+    assert capsys.readouterr().out.splitlines() == expected
 
 
-def test_it_does_not_wait_for_ever_for_work_that_nobody_does(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_does_not_wait_for_work_that_nobody_does(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     record(workspace, "a", "queued")
     now = iter(range(0, 1000, 3))
     monkeypatch.setattr("worker.terminal.watch.time.monotonic", lambda: next(now))

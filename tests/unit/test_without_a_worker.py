@@ -71,9 +71,7 @@ def test_what_needs_no_worker_is_answered_and_starts_none(
 
 
 @pytest.mark.parametrize("command", those("starts"))
-def test_a_job_is_safe_and_waits_for_the_next_worker(
-    command: str, place: Place, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_job_waits_safely_for_the_next_worker(command: str, place: Place, capfd: pytest.CaptureFixture[str]) -> None:
     options = ["--no-start"] if command == "jobs retry" else ["--no-start", "--no-wait"]
     status, found = answered(command, capfd, *options)
     assert status == 0, found
