@@ -78,9 +78,9 @@ def _ourselves(verb: Verb, workspace: Workspace, settings: Settings, arguments: 
     from jobs import clock
 
     from ..interface import envelope
-    from ..settings import limit_numpy_threads
+    from ..settings import import_numpy_fast
 
-    limit_numpy_threads()
+    import_numpy_fast()
     return envelope.encoded(_reader(workspace, settings).answer(verb, arguments, clock.now()))
 
 
