@@ -569,15 +569,14 @@ def inherited_environment() -> dict[str, str]:
     return dict(os.environ)
 
 
-def import_numpy_fast() -> None:
-    """Import numpy, of which nothing was imported yet, for a process of one question: without the modules that add its
-    documentation, which take a third of the time in which bare Python starts; and let its linear algebra start no
-    threads, which spin while they wait. ``vectors`` itself splits the work that is worth a second processor.
+def lighten_numpy() -> None:
+    """Before numpy is first imported: leave out the modules of its documentation, which take a third of the time in
+    which bare Python starts; and let its linear algebra start no threads, which spin while they wait. ``vectors``
+    itself splits the work that is worth a second processor.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for name in ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars"):
         sys.modules.setdefault(name, ModuleType(name))
-    import numpy  # noqa: F401
 
 
 def as_environment(settings: Settings) -> dict[str, str]:
