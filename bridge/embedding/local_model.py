@@ -6,9 +6,9 @@ It imports little, since queries read it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from jobs.errors import JobError
 
@@ -20,8 +20,7 @@ Pooling = Literal["mean", "first", "last", "none"]
 _REINSTALL = "Install the program again, which brings the model with it; in a clone: git checkout -- bridge/data."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalModel:
+class LocalModel(NamedTuple):
     """A model.
 
     ``provider``, ``model``, ``dimensions``: the settings that choose it.
@@ -49,12 +48,12 @@ class LocalModel:
     languages: str
     licence: str
     size_mb: int
-    download_mb: int = 0
     query_ms: int
     folder: Path
     files: tuple[File, ...]
+    download_mb: int = 0
     package: Package | None = None
-    bundled: Mapping[str, Path] = field(default_factory=dict)
+    bundled: Mapping[str, Path] = MappingProxyType({})
     graph: str = ""
     output: str = "last_hidden_state"
     pooling: Pooling = "mean"

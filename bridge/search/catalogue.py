@@ -6,10 +6,11 @@ It is read from a snapshot of the store. ``index_cache`` keeps it between querie
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 _SHOWN = ("DecisionRecord", "Active", None)
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     """Which memories a query considers. ``labels``: the properties that they have, by ``memory.FILTERS``.
 
     ``since`` (inclusive) and ``until`` (exclusive) are seconds since 1970 and bound the date from which a memory's age
@@ -34,7 +34,7 @@ class Filters:
 
     include_superseded: bool = False
     status: str | None = None
-    labels: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Any] = MappingProxyType({})
     since: float | None = None
     until: float | None = None
 
@@ -51,7 +51,7 @@ class Filters:
         end = None if period.end is None else period.end.timestamp()
         starts = [moment for moment in (self.since, start) if moment is not None]
         ends = [moment for moment in (self.until, end) if moment is not None]
-        return replace(self, since=max(starts, default=None), until=min(ends, default=None))
+        return self._replace(since=max(starts, default=None), until=min(ends, default=None))
 
 
 @dataclass(eq=False, repr=False)  # frozen, it would take longer to make than to use

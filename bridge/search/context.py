@@ -6,7 +6,7 @@ The order is that of ``retrieval``, but memories that repeat a better one come l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,7 +70,7 @@ def context(
     """The answer of ``context``: the block and its memories. Without a snapshot or an embedder the store is empty."""
     if snapshot is None or embedder is None:
         return _answer(question, NOTHING, Ranked([], 0, None, question.relevance_floor), None, [], second)
-    ranked = rank(snapshot, replace(question, max_results=choice(question)), embedder, second)
+    ranked = rank(snapshot, question._replace(max_results=choice(question)), embedder, second)
     block = pack(snapshot, question, ranked.hits, embedder.count_tokens)
     failures = second.warnings if second is not None else []
     warnings = [*snapshot.warnings, *failures, *too_small(question, ranked.hits, block)]

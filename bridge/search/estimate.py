@@ -28,6 +28,7 @@ from .ranking import (
     semantic_score,
     vector_scores,
 )
+from .snapshot import SINGLE_ERROR
 
 if TYPE_CHECKING:
     from ..embedding.embedder import Vector, Vectors
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 FIRST_STAGE = 1_500  # memories chosen by relevance, and as many by score, both from whole texts and words
 # More than the rounding of an exact semantic score, which an estimate in float64 lacks.
 MARGIN = 1e-9
+_SINGLE = semantic_error(SINGLE_ERROR)  # of an estimate in float32
 
 
 class Choice(NamedTuple):
@@ -92,8 +94,11 @@ class Estimate:
 
     def reaching(self, least: float) -> NDArray[np.intp]:
         """The indexes of the candidates that have at least this relevance."""
-        reaching: NDArray[np.bool_] = self.semantic >= least
         doubtful = np.flatnonzero(np.abs(self.semantic - least) < self.error)
+        if self.error > _SINGLE:
+            self.semantic[doubtful] = self._refined(doubtful, single=True)[0]
+            doubtful = doubtful[np.abs(self.semantic[doubtful] - least) < _SINGLE]
+        reaching: NDArray[np.bool_] = self.semantic >= least
         if len(doubtful):
             refined, exact = self._refined(doubtful)
             self.semantic[doubtful], reaching[doubtful] = refined, refined >= least
@@ -173,10 +178,10 @@ class Estimate:
                 return falls
             depth *= 2
 
-    def _refined(self, indexes: NDArray[np.intp]) -> tuple[Scores, Callable[[np.intp], float]]:
-        """These semantic scores, accurate to MARGIN, and the exact one at each place among them."""
+    def _refined(self, indexes: NDArray[np.intp], *, single: bool = False) -> tuple[Scores, Callable[[np.intp], float]]:
+        """These semantic scores, accurate to MARGIN or in float32, and the exact one at each place among them."""
         rows, counts = self.candidates.passage_row[indexes], self.candidates.passage_count[indexes]
-        best, whole = self._snapshot.exact_cosines(self.vector, rows, counts)
+        best, whole = self._snapshot.exact_cosines(self.vector, rows, counts, single=single)
         words = self._words[indexes]
 
         def exact(at: np.intp) -> float:

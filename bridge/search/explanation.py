@@ -6,7 +6,7 @@ The numbers are those of ``retrieval``; the entries about the prompt block are t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from jobs import clock
@@ -144,8 +144,8 @@ def _find(
     choice = context.choice(question) if asked.include_pack_context else 0
     # With a second stage, the first hits of a longer list may be others: more memories are judged for it.
     lengths = [max(asked.limit, choice)] if second is None else [asked.limit, *([choice] if choice else [])]
-    ranked, *more = [rank(snapshot, replace(question, max_results=length), embedder, second) for length in lengths]
-    question = replace(ranked.question or question, max_results=question.max_results)
+    ranked, *more = [rank(snapshot, question._replace(max_results=length), embedder, second) for length in lengths]
+    question = (ranked.question or question)._replace(max_results=question.max_results)
     best = ranked.hits
     noted = (more[0].hits if more else best)[:choice]
     block = context.pack(snapshot, question, noted, embedder.count_tokens) if choice else context.NOTHING

@@ -3,7 +3,6 @@ tag. Those that were not met for long are left out."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +29,7 @@ def beside(snapshot: Snapshot, question: Question, candidates: Catalogue) -> Cat
     if not (lines or FAILURE in tags):
         return candidates
     labels = {**filters.labels, "tags": list({*tags, FAILURE})}
-    rows = snapshot.candidates(replace(filters, status=failures.STATUS, labels=labels))
+    rows = snapshot.candidates(filters._replace(status=failures.STATUS, labels=labels))
     found = [
         each for each in snapshot.memories(rows.number.tolist()) if failures.is_current(each, question.ranking.as_of)
     ]

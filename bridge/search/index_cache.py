@@ -7,9 +7,8 @@ After a change of the store only the outdated part is read again. Thread-safe.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 import numpy as np
 
@@ -33,15 +32,14 @@ if TYPE_CHECKING:
 _UNCOPIED = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Edition:
+class Edition(NamedTuple):
     """The catalogue of one state of the store, and what queries have read of this state."""
 
     position: Position
     catalogue: Catalogue
-    memories: KnownMemories = field(default_factory=KnownMemories)
-    words: KnownWords = field(default_factory=KnownWords)
-    standings: Standings = field(default_factory=Standings)
+    memories: KnownMemories
+    words: KnownWords
+    standings: Standings
 
 
 class IndexCache:
@@ -132,7 +130,7 @@ class CoarseCopy:
 def _read(store: StoreSnapshot) -> Edition:
     pairs = store.replacements()
     found = standings.read(pairs, store.statements_of_older()) if pairs else Standings()
-    return Edition(store.position, catalogue.read(store), standings=found)
+    return Edition(store.position, catalogue.read(store), KnownMemories(), KnownWords(), found)
 
 
 def _followed(kept: Edition, store: StoreSnapshot) -> Edition:
@@ -144,7 +142,7 @@ def _followed(kept: Edition, store: StoreSnapshot) -> Edition:
         case AddedAbove(number):
             # The former memories are as they were. An addition changes the BM25 of all, as does another index.
             added = kept.catalogue.and_then(catalogue.read(store, number))
-            return replace(kept, position=store.position, catalogue=added, words=KnownWords())
+            return kept._replace(position=store.position, catalogue=added, words=KnownWords())
         case "everything":
             return _read(store)
         case _:

@@ -78,9 +78,9 @@ def _ourselves(verb: Verb, workspace: Workspace, settings: Settings, arguments: 
     from jobs import clock
 
     from ..interface import envelope
-    from ..settings import limit_numpy_threads
+    from ..settings import lighten_numpy
 
-    limit_numpy_threads()
+    lighten_numpy()
     return envelope.encoded(_reader(workspace, settings).answer(verb, arguments, clock.now()))
 
 

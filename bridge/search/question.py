@@ -8,9 +8,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from jobs import clock
 from jobs.errors import JobError
@@ -48,8 +47,7 @@ _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")  # sto
 BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A checked question.
 
     ``query``: the text that is searched for, without words of courtesy and typing errors. ``asked``: the text as it was
@@ -96,12 +94,12 @@ class Question:
         from .spelling import replaced
 
         warning = f"searched for {', '.join(meant.values())}: no memory has {', '.join(meant)}"
-        return replace(self, query=replaced(self.query, meant), warnings=(*self.warnings, warning))
+        return self._replace(query=replaced(self.query, meant), warnings=(*self.warnings, warning))
 
     def at(self, period: Period) -> Question:
         """The question about the newest or the oldest, once their period is known."""
         time = None if self.time is None else self.time.at(period)
-        return replace(self, time=time, ranking=self.ranking._replace(period=period))
+        return self._replace(time=time, ranking=self.ranking._replace(period=period))
 
 
 def parse_question(arguments: dict[str, Any], now: datetime) -> Question:

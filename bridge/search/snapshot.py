@@ -315,12 +315,13 @@ class Snapshot:
         return list(map(relevance, best.tolist(), whole.tolist(), words.tolist()))
 
     def exact_cosines(
-        self, vector: Vector, rows: NDArray[np.int64], counts: NDArray[np.int64]
+        self, vector: Vector, rows: NDArray[np.int64], counts: NDArray[np.int64], *, single: bool = False
     ) -> tuple[Scores, Scores]:
         """The cosines of the best passage and of the whole text of each of some memories, shape (n,) both.
 
         ``rows``, ``counts``: where their passages are. Float64, one row after another, so that a cosine does not depend
-        on the size of the store. Of passages that were compared already, only those that may be the best are read.
+        on the size of the store; ``single``: in float32, with SINGLE_ERROR. Of passages that were compared already,
+        only those that may be the best are read.
         """
         if self._passages is None or not len(rows):
             return np.zeros(len(rows)), np.zeros(len(rows))
@@ -332,7 +333,8 @@ class Snapshot:
             may_be_best = known >= np.repeat(np.maximum.reduceat(known, firsts) - 2 * error, counts)
             may_be_best[firsts] = True  # the first passage is the whole text
             places, firsts = places[may_be_best], np.cumsum(may_be_best)[firsts] - 1
-        cosines = vector_files.exact_products(self._passages, places, vector)
+        compare = vector_files.single_products if single else vector_files.exact_products
+        cosines = compare(self._passages, places, vector)
         if not np.all(np.abs(cosines) < _LONGEST_COSINE):  # damage since they were compared
             self._give_vectors_up()
             return np.zeros(len(rows)), np.zeros(len(rows))

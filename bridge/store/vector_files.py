@@ -109,9 +109,19 @@ def exact_products(rows: Vectors, places: NDArray[np.int64], vector: Vector) -> 
     wide = vector.astype(np.float64)
     found = np.empty(len(places))
     for start in range(0, len(places), _GATHERED):
-        gathered = rows[places[start : start + _GATHERED]].astype(np.float64)
+        gathered = rows.take(places[start : start + _GATHERED], axis=0).astype(np.float64)
         with np.errstate(all="ignore"):
             found[start : start + _GATHERED] = np.matmul(gathered[:, np.newaxis], wide)[:, 0]  # one after another
+    return found
+
+
+def single_products(rows: Vectors, places: NDArray[np.int64], vector: Vector) -> NDArray[np.float64]:
+    """The same up to the rounding of float32, in a third of the time."""
+    found = np.empty(len(places))
+    for start in range(0, len(places), _GATHERED):
+        with np.errstate(all="ignore"):
+            part = slice(start, start + _GATHERED)
+            found[part] = rows.take(places[part], axis=0) @ vector
     return found
 
 

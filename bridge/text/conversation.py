@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .sections import newlines, normalise_time
 
@@ -24,8 +24,7 @@ _LIKE_ANSWER = re.compile(r"^(\\*Assistant answered:)", re.MULTILINE)
 _ESCAPED_ANSWER = re.compile(r"^\\(\\*Assistant answered:)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(NamedTuple):
     """One turn. ``timestamp`` is ISO 8601, ``importance`` 0 to 1; None means unknown."""
 
     user_message: str

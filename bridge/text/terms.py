@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from .function_words import OtherLanguage, content_runs, function_words, is_grammar, other_language, stem
 
@@ -75,16 +75,15 @@ STOP_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A search term. ``match`` is its expression in FTS5's query language, ``text`` its readable form.
 
     ``is_name``: it is an identifier that the query spells out or marks as one, so results should contain it.
     """
 
     match: str
-    text: str = field(compare=False)
-    is_name: bool = field(default=False, compare=False)
+    text: str
+    is_name: bool = False
 
     @property
     def phrases(self) -> tuple[Term, ...]:

@@ -363,6 +363,8 @@ import sys
 from bridge.retrieve import respond
 found = respond({str(place.workspace.root)!r}, {{"query": {HARBOUR_QUERY!r}}})
 assert found["results"], found
+import numpy
+assert numpy.ndarray.sum.__doc__ is None, "its documentation was imported"
 {LOADED}
 """
     done = place.python("-c", code)

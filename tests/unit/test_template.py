@@ -571,7 +571,7 @@ def test_a_turn_is_read_with_its_facts() -> None:
     assert parse_conversation(text.format("2025-11-17T16:30:00", "0.8").replace("\n", "\r\n")) == expected
     for timestamp, importance in (("None", "None"), ("", ""), ("N/A", "nan"), ("then", "7")):
         found = parse_conversation(text.format(timestamp, importance))
-        assert found == replace(expected, timestamp=None, importance=None)
+        assert found == expected._replace(timestamp=None, importance=None)
 
 
 def test_a_turn_without_facts_is_a_turn() -> None:
