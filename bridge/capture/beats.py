@@ -91,7 +91,7 @@ class Beat:
 def beats(turns: Sequence[Turn]) -> list[Beat]:
     """The beats of a segment, in order. Turns of side chains count by the files that they changed."""
     spoken = [turn for turn in turns if not turn.part]
-    tells_tools = any(turn.tools for turn in turns)
+    tells_tools = any(_EDITS.match(tool) for turn in turns for tool in turn.tools)
     prefix = _prefix([turn.text for turn in spoken if turn.speaker == "user"])
     found: list[Beat] = []
     before = ""  # the assistant's last words
@@ -270,13 +270,15 @@ def told(beat: Beat, asked: frozenset[str]) -> str:
         text = candidates[place].text
         common = len(asked & subject_words(text)) / math.sqrt(2 + len(asked))
         late = place / len(candidates) * (0.4 if beat.done and candidates[place].is_step else -0.4)
-        return common + late - (len(text) < 30) * 0.5 - (not text.endswith(_STOPS)) * 0.3
+        is_proud = text.endswith(("!", "！"))
+        return common + late - (len(text) < 30) * 0.5 - (is_proud or not text.endswith(_STOPS)) * 0.3
 
     best = candidates[max(range(len(candidates)), key=worth)]
     text = plain(best.text)
     if text.endswith((":", "：")) or len(text) <= _BRIEF:  # it announces something, or says little
         after = (one for one in said if one.turn == best.turn and one.order == best.order + 1)
-        text = " ".join([text, *(plain(one.text) for one in after)])
+        whole = " ".join([text, *(plain(one.text) for one in after)])
+        text = text if whole.endswith((":", "：")) else whole
     return "" if text.endswith((":", "：")) else text
 
 

@@ -220,6 +220,7 @@ def _left(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[Sentence]:
     """What the last turn says is left to do."""
     last = [one for one in found[-1].answered if one.turn == len(spoken) - 1 and not one.is_step] if found else []
     left = [one for one in last if words.says("remains", one.text) and not one.is_question]
+    left = [one for one in left if not words.begins("intends", one.text) and not words.says("done", one.text)]
     return [one for one in left if words.is_clear(plain(one.text)) and not plain(one.text).endswith((":", "："))][-1:]
 
 

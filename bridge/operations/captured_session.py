@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..store.memories import Memories
     from ..store.store import Store
 
+_WORD = re.compile(r"[^\W_]+")
 _SLUG = re.compile(r"\d{4}-\d\d-\d\d_[\d-]+Z?-(\w.*)")  # the name of a file that an export's title made
 _SAME_SUBJECT = 3  # words that a note and a summary have in common
 _STATED = 0.6  # of a decision's words that stand in a note, which states it then
@@ -202,7 +203,10 @@ def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) 
     if not given or capture.unchanged + segment.index:
         return summary
     said = one_line(" ".join(turn.text for turn in segment.turns))
-    if subject_words(given).isdisjoint(subject_words(said)):
+    asked = " ".join(turn.text for turn in segment.turns if turn.speaker == "user")
+    named, spoken = (_WORD.findall(text.casefold()) for text in (given, asked))
+    is_beginning = slug_of is not None and given != capture.findings.title and spoken[: len(named)] == named
+    if is_beginning or subject_words(given).isdisjoint(subject_words(asked)):
         return summary
     whole = said if said.startswith(given.rstrip("….")) else one_line(given)  # the tool had cut the request
     return replace(summary, content=replace(summary.content, topic=shortened(whole)))

@@ -1,9 +1,9 @@
 """What a session begins with: the block of notes that matter for this workspace and branch, without a question.
 
-First the recent sessions, a line each, the newest first: what was asked, what came out. Then what holds: decisions,
-those that somebody stored before those that were captured, those of the branch first. Then what is open. What was
-replaced is left out, and so are superseded memories and drafts. A line that does not fit is left out; those of older
-captured sessions are cut.
+First the recent sessions, a line each, the newest first: what was asked, what came out; older ones of which only a
+title tells share a line. Then what holds: decisions, those that somebody stored before those that were captured, those
+of the branch first. Then what is open. What was replaced is left out, and so are superseded memories and drafts. A line
+that does not fit is left out; those of older captured sessions are cut.
 
 A wrong note is worse than none. So of what was captured, a line is understood alone and says something to know, unless
 it is the newest session's; and what a later line is about is not said again, since that line is where it stands now.
@@ -42,6 +42,7 @@ HEADING = (
 _LOOKED_AT = 120  # of the newest memories
 _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in the code
 _RECENT = 3  # captured sessions that have a line also without a decision; lines that stay whole
+_MOST_TITLES = 6  # of older sessions without an outcome, in one line
 _BRIEF = 140  # characters of an older captured line's request and its outcome
 _SESSIONS_FIRST = "Sessions, the newest first"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
@@ -122,14 +123,10 @@ def block(
     lines = [
         line
         for number, line in made.items()
-        if number in recent[:1] or worth[number] > (number not in recent) or line.mark
-    ]
-    holding = [
-        each
-        for memory in stored_first
-        for each in _settled(memory, remarks, captured, _LEAST_SAID)
-        if captured.get(memory.number) != RULES or OUTCOME in each.words
-    ]
+        if worth[number] > 2 * (number not in recent) or line.mark
+        or (number in recent[:1] and not turn_words.begins("continues", turn_words.without_courtesy(line.words)))
+    ]  # fmt: skip
+    holding = [each for memory in stored_first for each in _settled(memory, remarks, captured, alone=True)]
     place = {memory.number: place for place, memory in enumerate(memories)}
     subjects = _subjects((*lines, *holding))
 
@@ -140,7 +137,7 @@ def block(
         return each.number not in captured or not any(_are_alike(subjects[each], subject) for subject in later)
 
     sessions = list(filter(is_latest, lines))
-    parts = {_SESSIONS_FIRST: list[str](), "What holds": list[str](), "Open": list[str]()}
+    parts = {_SESSIONS_FIRST: list[str](), "Earlier": list[str](), "What holds": list[str](), "Open": list[str]()}
     room = max_tokens * _CHARACTERS_PER_TOKEN - len(HEADING)
 
     def add(heading: str, lines: Iterable[str], share: float) -> None:
@@ -159,6 +156,8 @@ def block(
     ]
     texts = [quoted_line(f"{each.source}: {words}{each.mark}") for each, words in zip(sessions, brief, strict=True)]
     add(_SESSIONS_FIRST, texts, 0.6)
+    titles = [f"{line.words} (#{number})" for number, line in made.items() if worth[number] == 2 and line not in lines]
+    add("Earlier", [quoted_line("; ".join(titles[:_MOST_TITLES]))] if titles else [], 0.7)
     first = len(parts[_SESSIONS_FIRST])
     shown = "\n".join(each.words for each in sessions[:first])
     left = [each for each in holding if each.words not in shown and is_latest(each)]
@@ -196,17 +195,24 @@ def _told(memories: Sequence[Memory], captured: Captured, worth: Mapping[int, in
 
 
 def _worth(memory: Memory, topic: str, became: Became, captured: Captured) -> int:
-    """3 with a decision that is understood, 2 where something was done in a session whose title tells it, 1 with an
-    answer that reports what was done, else 0. Only rules capture others."""
+    """4 with a decision that is understood; 3 with an answer that reports what was done, 2 where something was decided,
+    in a session whose title tells it; 1 with such an answer in another session; else 0. Only rules capture others."""
     if captured.get(memory.number) != RULES or memory.content is None or _settled(memory, became, captured):
-        return 3
-    tells = ": " not in topic and len(_subject(topic)) >= _LEAST_SHARED
-    return 2 if tells and memory.content.decisions else int(bool(_reported(memory, became)))
+        return 4
+    reports = bool(_reported(memory, became))
+    is_errand = _is_cut(topic) or turn_words.is_errand(topic)
+    tells = len(_subject(topic)) >= _LEAST_SHARED and not is_errand and (reports or memory.content.decisions)
+    return (3 if reports else 2) if tells else int(reports)
 
 
-def _settled(memory: Memory, became: Became, captured: Captured, least: int = _LEAST_ASKED) -> list[_Line]:
-    """The decisions that hold and are understood beside their session's title; those with what came of them, else
-    others. What came of them is left out where it says nothing."""
+def _is_cut(topic: str) -> bool:
+    """Whether a title is a request that was cut, or stands behind words that both said."""
+    return ": " in topic or topic.endswith("…")
+
+
+def _settled(memory: Memory, became: Became, captured: Captured, *, alone: bool = False) -> list[_Line]:
+    """The decisions that hold and are understood beside their session's title, or ``alone``. What came of them is left
+    out where it says nothing, and so are courtesy, and an offer that was taken."""
     found = _decisions(memory, became)
     if captured.get(memory.number) != RULES:
         return found
@@ -215,8 +221,20 @@ def _settled(memory: Memory, became: Became, captured: Captured, least: int = _L
             for each, (request, _, outcome) in zip(found, sides, strict=True)]  # fmt: skip
     heading = title(memory).rstrip("….").casefold()
     plans = [each for each in said if each.words.casefold().startswith(heading)]
-    with_outcome = [each for each in said if _is_understood(each.words, least)]
-    return plans or with_outcome
+    if plans:
+        return [each for each in plans if not alone or OUTCOME in each.words]
+    least = _LEAST_SAID if alone else _LEAST_ASKED
+    return [each._replace(words=_brief(each.words)) for each in said if _is_understood(each.words, least)]
+
+
+def _brief(decision: str) -> str:
+    """A decision without words of courtesy; of an offer that was taken, what came of it."""
+    request, _, outcome = decision.partition(OUTCOME)
+    taken = request if request.endswith("?)") else request.partition("? ")[2]
+    if turn_words.begins("accepts", taken):
+        return outcome
+    named = request.startswith(("@", "#"))  # files that it is about
+    return OUTCOME.join([request if named else turn_words.without_courtesy(request).rstrip("."), outcome])
 
 
 def _is_understood(decision: str, least: int = _LEAST_SAID) -> bool:
@@ -243,7 +261,7 @@ def _reported(memory: Memory, became: Became) -> str:
 
 
 def _is_report(outcome: str) -> bool:
-    is_aside = any(turn_words.begins(part, outcome) for part in ("refers", "intends"))
+    is_aside = any(turn_words.begins(part, outcome) for part in ("refers", "intends", "concedes"))
     is_whole = turn_words.is_clear(outcome) and not turn_words.says("limits", outcome)
     return turn_words.says("done", outcome) and is_whole and not is_aside and len(query_terms(outcome)) >= _LEAST_ASKED
 
@@ -283,27 +301,32 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, end
     asked and came out; of the newest one, also what was asked last: the others were left behind since."""
     content = memory.content
     if content is None or memory.number not in captured:
-        topic, about = (
-            title(memory),
-            gist(memory if content is None else replace(memory, content=replace(content, decisions=()))),
-        )
-        words = ": ".join(filter(None, [topic, about if about != topic else ""]))
+        undecided = memory if content is None else replace(memory, content=replace(content, decisions=()))
+        words = ": ".join(filter(None, dict.fromkeys((title(memory), gist(undecided)))))
         return _Line(memory.number, words, source(memory), "")
     told = _reported(memory, became) if captured[memory.number] == RULES else one_line(content.context)
     holding = _settled(memory, became, captured)
     lost = next(iter(became.get(memory.number, {}).values()), "")
-    said = holding[-1].words + holding[-1].mark if holding else told
+    said, about = told, _subject(topic)
+    if holding:
+        most = max(reversed(holding), key=lambda each: len(about & _subject(each.words)))
+        said = most.words + most.mark
     if not said and topic.endswith("…"):
-        said = one_line([content.context, *content.decisions][-1]).partition(OUTCOME)[0]
+        last = one_line([content.context, *content.decisions][-1]).partition(OUTCOME)[0]
+        said = last if len(query_terms(last)) >= _LEAST_SAID else ""
     mark = f" [{lost}]" if lost and not holding else ""
     between = OUTCOME if said and said == told and captured[memory.number] == RULES else ": "
-    line = between.join(filter(None, [beside(topic, said), said])) + mark
+    is_said = turn_words.is_errand(topic) or len(about & _subject(said)) >= _LEAST_SHARED
+    is_said = (is_said or ": " in topic) if holding else (is_said and said == told != "")
+    adds = not (_is_cut(topic) and is_said)
+    line = between.join(filter(None, [beside(turn_words.without_courtesy(topic), said) if adds else "", said])) + mark
     left = [] if end is None else [("asked last", each) for each in end.open_questions[-1:]]
     left += [] if end is None else [("left", each) for each in end.next_steps[-1:]]
     marks = [
         f" – {what}: {one_line(words)}"
         for what, words in left
         if turn_words.is_clear(words) and len(query_terms(words)) >= _LEAST_ASKED
+        if not turn_words.says("refers", words) and not _subject(turn_words.without_courtesy(words)) <= _subject(line)
     ]
     return _Line(memory.number, line, source(memory), "".join(marks))
 

@@ -21,7 +21,7 @@ _TABLE: dict[Part, str] = {
     # Words before a request that say nothing of it.
     "courtesy": """
         hey hi hello no, ok okay oh ah yes yeah yep so and now then also alright right great good nice cool perfect
-        awesome thanks
+        awesome thanks thank_you
         next go_ahead_and please well finally however sure but hmm sorry thinking_again can_you could_you would_you
         will_you can_we
         could_we
@@ -95,9 +95,10 @@ _TABLE: dict[Part, str] = {
         run rerun
         test commit push pull merge rebase open look read see find search list review verify debug investigate fix try
         continue resume proceed research do_some do_a do_the_research summarize describe analyze evaluate compare
-        suggest get_started get_back come_back go_through work_through check_off create_a_branch create_a_new_branch
+        suggest get_started move_on get_back come_back go_through work_through check_off create_a_branch
+        create_a_new_branch
         create_a_new_git_branch create_a_pr there_are there's understand troubleshoot plan work_on start_working
-        browse walk take
+        browse walk take scan inspect examine perform
         propose help address respond shift sort_this talk pause discuss write_up draft make_sure_you include_th*
         confirm start_the start_a start_with restart install build deploy what how who
         when where
@@ -123,7 +124,8 @@ _TABLE: dict[Part, str] = {
         しました 済み 完了 変更され 追加され 했습니다 되었습니다 완료""",
     # The assistant says that it was wrong, or that the person has a point.
     "concedes": """
-        you're_right you_are_right you're_absolutely_right you_are_absolutely_right you're_correct you_are_correct
+        you're_right you_are_right you_were_right you_were_absolutely_right you're_absolutely_right
+        you_are_absolutely_right you're_correct you_are_correct
         my_apologies my_mistake i_apologize i_missed i_misread i_misunderstood good_point good_catch revert_my
         du_hast_recht mein_fehler vous_avez_raison tu_as_raison désolé tienes_razón lo_siento você_tem_razão desculpe
         hai_ragione ha_ragione вы_правы ты_прав моя_ошибка 你说得对 您说得对 抱歉 その通り 申し訳 맞습니다 죄송""",
@@ -167,21 +169,24 @@ _TABLE: dict[Part, str] = {
     # Tests that pass, a commit, what was read: the assistant reports it, and nothing follows from it.
     "chores": """
         tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed_to ahead_of
-        working_tree fast-forward* up_to_date_with type_error* lint* compiles_without i've_reviewed i've_analyzed
+        working_tree fast-forward* up_to_date_with type_error* lint* compiles_without commit_message
+        my_understanding staged_for i_now_understand i've_reviewed i've_analyzed
         i've_read i've_examined i_can_now i_now_have based_on_my clear_understanding i_apologize my_apologies
         alle_tests tests_laufen les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход*
         测试通过 已提交 テストは成功 테스트_통과""",
     # The assistant praises what it did, instead of saying what.
     "praise": """
         comprehensive* robust professional* maintainable seamless* significantly greatly much_more ready_for ready_to
-        everything_is production-ready fully_functional powerful well-organized well-structured best_practices
+        everything_is production-ready fully_functional powerful well-organized well-structured best_practices cleaner
+        clearer more_organized more_maintainable intuitive efficient high-quality
+        works_correctly now_works now_working working_correctly everything_works
         umfassend* nahtlos* robuste* professionnel* profesional* abrangente комплексн* 全面 完善 包括的 포괄적""",
     # What an answer says of a result takes a part of it back, or tells why there is none.
     "limits": """
         but however although due_to because still unless aber jedoch mais pero mas ma però но 但 しかし 하지만""",
     # The assistant says what is left to do.
     "remains": """
-        remaining remains next_step* still_need* not_yet yet_to verbleib* nächste*_schritt* prochaine*_étape* reste_à
+        remaining next_step* still_need* not_yet yet_to verbleib* nächste*_schritt* prochaine*_étape* reste_à
         siguiente*_paso* falta próximo*_passo* rimane осталось 下一步 剩余 还需 残り 남은""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
@@ -233,6 +238,7 @@ _LEAST_REST = 8  # characters
 _INTERJECTIONS = re.compile(
     r"\W*(?:(?:ah|oh|finally|ok|okay|alright|great|good|perfect|now|so|well|yes|sure)[,.!] )+", re.IGNORECASE
 )
+_GERUND = re.compile(r"^(\W*\w{2,20}?)(?:([bdgmnprt])\2)?ing\b")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
@@ -256,7 +262,8 @@ def says(part: Part, text: str) -> bool:
 
 def is_errand(request: str) -> bool:
     """Whether a request leaves nothing to know, or what it asks for stands below it."""
-    return request.endswith(":") or (begins("upkeep", request) and not request.endswith("?"))
+    plain = _GERUND.sub(r"\1\2", request)  # "Fixing" is "fix"
+    return request.endswith(":") or (begins("upkeep", plain) and not request.endswith("?"))
 
 
 def is_clear(outcome: str) -> bool:

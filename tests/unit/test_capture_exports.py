@@ -153,6 +153,17 @@ def test_a_plan_that_aider_repeats_as_a_request_is_the_assistants(tmp_path: Path
     assert [turn.speaker for turn in turns] == ["user", "assistant"]
 
 
+def test_what_is_said_after_the_last_folded_block_of_a_tool_is_the_report(tmp_path: Path) -> None:
+    path = tmp_path / "talk.md"
+    blocks = (
+        "Let me look.\n\n<details>\n<summary>Edit file: x</summary>\nSECRET\n</details>\n\n---\n\nThe port is 80 now."
+    )
+    path.write_text(f"_**User**_\n\nWhich port?\n\n_**Assistant**_\n\n{blocks}\n", "utf-8")
+    turns, _ = read("export", path)
+    assert turns[1].text.rsplit("\n\n", turns[1].report)[-1] == "The port is 80 now."
+    assert turns[1].tools, "something was called"
+
+
 def test_blocks_of_tools_and_thinking_are_left_out_of_markdown(tmp_path: Path) -> None:
     tool = '<tool-use data-tool-name="Bash"><details>\n<summary>x</summary>\nSECRET\n</details></tool-use>'
     path = tmp_path / "talk.md"

@@ -497,6 +497,14 @@ def test_several_exports_are_one_job_and_a_copy_names_the_file_it_was_made_of(be
     assert listing.memory(bench.workspace, str(memory["memory_number"]))["captured_from"]["path"] == source
 
 
+@pytest.mark.parametrize("is_beginning", [True, False], ids=["how the request begins", "a title"])
+def test_the_name_of_an_export_is_its_title_unless_the_request_begins_so(bench: Bench, is_beginning: bool) -> None:
+    name = "-".join(TALK[0][1].lower().split()[:2] if is_beginning else ["uploader", "settled"])
+    (bench.workspace.root / f"2025-02-11_02-13-{name}.md").write_text(EXPORT, "utf-8")
+    (told,) = bench.run("a", files=[{"path": f"2025-02-11_02-13-{name}.md"}])["items"]
+    assert (told["memories"][0]["topic"] == name.replace("-", " ").capitalize()) is not is_beginning
+
+
 def test_an_export_without_labels_is_refused_with_the_reason_and_nothing_of_it_is_kept(bench: Bench) -> None:
     (bench.workspace.root / "chat.md").write_text("We never store a token.\n\nThat is decided.", "utf-8")
     result = bench.run("a", file="chat.md")

@@ -681,6 +681,8 @@ def test_what_the_last_answer_says_is_left_to_do_is_a_next_step() -> None:
     left = of("let's retry uploads", answer, edits=False).content.next_steps
     assert left == ("The remaining task is to fix the progress bar.",)
     assert of("let's retry uploads", answer, "thanks", "You are welcome.", edits=False).content.next_steps == ()
+    for none in ("Let me fix the remaining progress bar.", "Removed the remaining progress bar of the upload."):
+        assert of("let's retry uploads", f"Updated it.\n\n{none}", edits=False).content.next_steps == (), none
 
 
 FORMAT = "Should the export be one file, or a file for each year?"

@@ -66,8 +66,10 @@ def demo(settings: Settings, *, keep: bool, quiet: bool, graph: bool = False) ->
         console.print(f"{memories} of {len(ids)} are in the memory after {seconds:.1f} s.\n")
         reader = Reader(workspace, settings.embedding)
         reader.warm()
+        # The preview compares all memories, which else happens in an idle moment, perhaps between two questions.
+        seen = _run_compaction(workspace, script["compaction"]["topic_id"], preview=True)
         answers = _ask_all(reader, settings, script, console)
-        answers += _compact(workspace, reader, settings, script["compaction"], console)
+        answers += _compact(workspace, reader, settings, script["compaction"], seen, console)
         if graph:
             _stop_worker(worker)  # one that began without the graph does not use it
             setup_extras.add(setup_extras.GRAPH)
@@ -210,21 +212,23 @@ def _best_decision(reader: Reader, question: str, hit: RetrievalHit) -> str:
     return decision_lines.with_source(best.text, best.stated) if best.stated else best.text
 
 
+def _run_compaction(workspace: Workspace, topic_id: str, **options: Any) -> Mapping[str, Any]:
+    job = client.submit(workspace.spool, "compact", {"topic_id": topic_id, **options}, submitted_by="demo")
+    (record,) = _follow(workspace, [job.job_id], Console(quiet=True))
+    if record.result is None:
+        raise JobError("INTERNAL", f"The topic was not compacted: {record.error}.")
+    return record.result
+
+
 def _compact(
-    workspace: Workspace, reader: Reader, settings: Settings, wanted: dict[str, Any], console: Console
+    workspace: Workspace,
+    reader: Reader,
+    settings: Settings,
+    wanted: dict[str, Any],
+    seen: Mapping[str, Any],
+    console: Console,
 ) -> list[dict[str, Any]]:
-    """Preview a compaction and apply it; the query before and afterwards."""
-
-    def run(**payload: Any) -> Mapping[str, Any]:
-        job = client.submit(
-            workspace.spool, "compact", {"topic_id": wanted["topic_id"], **payload}, submitted_by="demo"
-        )
-        (record,) = _follow(workspace, [job.job_id], Console(quiet=True))
-        if record.result is None:
-            raise JobError("INTERNAL", f"The topic was not compacted: {record.error}.")
-        return record.result
-
-    seen = run(preview=True)  # which also compares what no idle moment has compared yet
+    """Show a compaction's preview and apply it; the query before and afterwards."""
     before = _ask(reader, settings, wanted["ask"], console, wanted["before"])
     record, conflicts = seen["decision_record"], seen["conflicts"]
     console.print(f"[bold]Compacting the topic “{record['topic']}”[/bold]\n[dim]{wanted['why']}[/dim]")
@@ -236,7 +240,7 @@ def _compact(
         for side in ("earlier", "later"):
             age = wording.age(conflict[side]["date"], clock.now())
             console.print(f"  {side}, {age}: {conflict[side]['text']}", markup=False)
-    done = run(preview_digest=seen["preview_digest"])
+    done = _run_compaction(workspace, wanted["topic_id"], preview_digest=seen["preview_digest"])
     console.print(f"Applied what was shown: memory #{done['memory_number']} supersedes {len(done['superseded'])}.\n")
     answer = _ask(reader, settings, wanted["ask"], console, "The record answers for them; restore would undo it.")
     return [{"question": wanted["ask"], **found} for found in (before, answer)]

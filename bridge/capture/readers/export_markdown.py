@@ -28,6 +28,7 @@ _BLOCK = re.compile(
 )
 _HEADING = re.compile(r"#{1,3}\s+(.{4,200}?)\s*(?:\([^()]*\d[^()]*\))?\s*$")
 _NO_TITLE = re.compile(r"specstory|aider chat|conversation|chat|export|[\d\W]+Z?$", re.IGNORECASE)
+_UNNAMED = "folded block"  # a tool, or several
 _LEAST_REPEATED = 3  # lines of a request that stand in the answer before it, so that it is the answer's
 _HEAD = 40  # lines before the first label that may name title and date
 
@@ -64,7 +65,8 @@ def said(
     answer = ""
     for message in _messages(lines, labels, left_out, head):
         body = "\n".join(message.body)
-        marked = _without_details(_BLOCK.sub("\0", body.replace("\0", "")))  # where tools were called
+        blocks = _BLOCK.sub(lambda block: "" if (block[1] or "").startswith("think") else "\0", body.replace("\0", ""))
+        marked = _without_details(blocks)  # where tools were called
         text = marked.replace("\0", "")
         at = message.at or head.at
         if message.speaker == "user" and (own := _own_time(text)) is not None:
@@ -72,7 +74,7 @@ def said(
         head.at = at  # also of the messages after it that name none
         if message.speaker == "user" and _repeats(text, answer):
             message = replace(message, speaker="assistant")
-        tools = (*message.tools, *_TOOL.findall(body))
+        tools = (*message.tools, *_TOOL.findall(body)) or (_UNNAMED,) * ("\0" in marked)
         steps, _, report = marked.rpartition("\0") if tools else ("", "", text)
         if message.speaker is not None:
             yield Utterance(message.speaker, steps, message.place, at, tools=tools)
@@ -152,7 +154,7 @@ def _repeats(text: str, answer: str) -> bool:
 
 
 def _without_details(text: str) -> str:
-    """The text without blocks that fold away: exports keep thinking and tools in them."""
+    """The text with a mark in place of each block that folds away: exports keep thinking and tools in them."""
     kept, depth, end = [], 0, 0
     for found in _DETAILS.finditer(text):
         if found[0].startswith("</"):
@@ -160,7 +162,7 @@ def _without_details(text: str) -> str:
             end = found.end()
         else:
             if not depth:
-                kept.append(text[end : found.start()])
+                kept.append(text[end : found.start()] + "\0")
             depth += 1
     kept.append("" if depth else text[end:])
     lines = "".join(kept).split("\n")
