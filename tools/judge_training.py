@@ -1,29 +1,37 @@
 """Trains the judge: a small transformer that reads two statements together, and says whether the later one replaces the
 earlier one.
 
-python -m tools.judge_training OUT.npz [--without m t u v third a b c d w x y z]     half an hour on two cores; seeded
+python -m tools.judge_training MPNET TEACHER.pt OUT.npz [--without m third d y]      90 minutes on two cores; seeded
 
-It is all-MiniLM-L6-v2 with its embeddings and lowest layers as they are, which the embedding model on board has too;
-the other layers are trained, with one output. The pairs are in ``judge_pairs``. Each is shown in an order that is drawn
-anew, since the order is not what tells them apart: the dates are; half of the time with the topics before the
-statements. A quarter of what is shown are the nearest statements of other pairs of the same hand, which have nothing to
-do with each other. ``--without``: leave these files out, and print how the judge does on them.
+A large model learns it from the labelled pairs in ``judge_pairs``: all-mpnet-base-v2 as published, whose files are in
+the folder MPNET; trained, it is kept in TEACHER.pt, or taken from there. It is too large for the package, so it teaches
+the small one: it says how likely one statement replaces the other, for the labelled pairs and for near statements of
+one hand that nobody labelled, and the small one learns to say the same. The small one is all-MiniLM-L6-v2 with its
+embeddings and lowest layers as they are, which the embedding model on board has too; the other layers are trained, with
+one output.
 
-It needs ``pip install jax optax``, which nothing else does. ``tools.judge`` makes the package's files from OUT.npz.
+Each pair is shown to the large model in an order that is drawn anew, since the order is not what tells them apart: the
+dates are; half of the time with the topics before the statements. A quarter of what it sees are near statements that
+nobody labelled, as having nothing to do with each other. ``--without``: leave these files out, and print how both do on
+them.
+
+It needs ``pip install torch transformers``, which nothing else does. ``tools.judge`` makes the package's files from
+OUT.npz.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
-import time
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-import optax
+import torch
+from safetensors.torch import load_file
+from torch import nn
+from transformers import AutoTokenizer, BertConfig, BertModel, MPNetModel
 
 from bridge.embedding import model_files
 from bridge.embedding.factory import create
@@ -31,187 +39,191 @@ from bridge.embedding.installer import install
 from bridge.embedding.local_models import ENGLISH_FULL
 from bridge.embedding.tokens import word_piece_tokenizer
 from bridge.settings import load
-from bridge.standing.cross_encoder import pair_tokens
+from bridge.standing.cross_encoder import MOST_TOKENS, pair_tokens
 
 from .default_model import HEADS, WIDTH
-from .int8_weights import LAYERS, Published
+from .int8_weights import LAYERS
 from .judge import FROZEN, Pair, read_pairs
 
-EPOCHS, BATCH, RATE, SEED = 3, 32, 2e-4, 7
-UNRELATED, NEAREST, AROUND = 0.33, 6, 90  # a share of the pairs; of how many nearest; among so many pairs on each side
-WITH_TOPICS = 0.5
-LENGTHS = (32, 48, 64, 96)
+MPNET_SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
+BATCH, SEED, SMOOTHED, DROPPED = 32, 7, 0.05, 0.2
+UNRELATED, WITH_TOPICS = 0.33, 0.5  # shares of the pairs
+UNLABELLED = 45_000
 ALIKE = 60  # characters; a batch has pairs of about the same length
-SMOOTHED = 0.05
 
-Weights = dict[str, Any]
-Shown = tuple[str, str, float]  # two statements, and whether the one replaces the other
+Shown = tuple[str, str, float]  # two statements, and how likely the one replaces the other
+Tokens = Callable[[str, str], tuple[list[int], list[int]]]
 
 
-def main() -> int:
+LARGE_FROZEN = 4  # layers that stay as published
+
+
+class CrossEncoder(nn.Module):  # type: ignore[misc]
+    """An encoder with one output, from its first token and the mean of all."""
+
+    def __init__(self, encoder: Any, tokens: Tokens, frozen: int, padding: int) -> None:
+        super().__init__()
+        self.encoder, self.tokens, self._padding = encoder, tokens, padding
+        self.head = nn.Linear(2 * encoder.config.hidden_size, 1)
+        nn.init.normal_(self.head.weight, std=0.02)
+        nn.init.zeros_(self.head.bias)
+        for part in (encoder.embeddings, *encoder.encoder.layer[:frozen]):
+            part.requires_grad_(False)
+
+    def forward(self, shown: Sequence[Shown]) -> Any:
+        """A logit for each."""
+        read = [self.tokens(one, other) for one, other, _ in shown]
+        mask = _padded([[1] * len(ids) for ids, _ in read], 0)
+        given = {"input_ids": _padded([ids for ids, _ in read], self._padding), "attention_mask": mask}
+        if isinstance(self.encoder, BertModel):
+            given["token_type_ids"] = _padded([types for _, types in read], 0)
+        with torch.autocast("cpu", torch.bfloat16):
+            last, mask = self.encoder(**given).last_hidden_state, mask[..., None]
+            pooled = torch.cat([last[:, 0], (last * mask).sum(1) / mask.sum(1)], -1)
+            return self.head(nn.functional.dropout(pooled, DROPPED, self.training))[:, 0].float()
+
+
+def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("mpnet", type=Path)
+    parser.add_argument("teacher", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--without", nargs="*", default=[])
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
     arguments = parser.parse_args()
-    folder = install(ENGLISH_FULL, load().cache_folder)
-    published, tokenizer = Published(folder / model_files.WEIGHTS.name), word_piece_tokenizer(folder)
+    torch.manual_seed(SEED)
+    rng = np.random.default_rng(SEED)
     by_hand = read_pairs()
     held = {hand: by_hand.pop(hand) for hand in arguments.without}
-    np.savez(arguments.out, **_train(by_hand, published, tokenizer, arguments.epochs, held))
-    return 0
+    labelled, near = [pair for known in by_hand.values() for pair in known], _near(by_hand, rng)
+    large, small = _large(arguments.mpnet), _small()
+    if arguments.teacher.exists():
+        large.load_state_dict(torch.load(arguments.teacher))
+    else:
+        _train(large, 2, 3e-5, lambda: _drawn(labelled, near, rng), held, rng)
+        torch.save(large.state_dict(), arguments.teacher)
+    taught = _taught(large, labelled, near)
+    _train(small, 2, 2e-4, lambda: taught, held, rng)
+    trained = {name: weight for name, weight in small.encoder.named_parameters() if weight.requires_grad}
+    trained |= {"judge.weight": small.head.weight[0], "judge.bias": small.head.bias}
+    np.savez(arguments.out, **{name: weight.detach().numpy() for name, weight in trained.items()})
+
+
+def _large(folder: Path) -> CrossEncoder:
+    if hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest() != MPNET_SHA256:
+        raise SystemExit(f"{folder / 'model.safetensors'} is not the published file of all-mpnet-base-v2.")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    start, end = tokenizer.cls_token_id, tokenizer.sep_token_id
+
+    def tokens(one: str, other: str) -> tuple[list[int], list[int]]:
+        first, second = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in (one, other))
+        return [start, *first[: MOST_TOKENS // 2], end, end, *second[: MOST_TOKENS // 2], end], []
+
+    encoder = MPNetModel.from_pretrained(folder, add_pooling_layer=False)
+    return CrossEncoder(encoder, tokens, LARGE_FROZEN, tokenizer.pad_token_id)
+
+
+def _small() -> CrossEncoder:
+    folder = install(ENGLISH_FULL, load().cache_folder)
+    config = BertConfig(hidden_size=WIDTH, num_hidden_layers=LAYERS, intermediate_size=4 * WIDTH)
+    config.num_attention_heads, config.hidden_dropout_prob = HEADS, 0.0
+    encoder = BertModel(config, add_pooling_layer=False)
+    encoder.load_state_dict(load_file(folder / model_files.WEIGHTS.name), strict=False)
+    tokenizer = word_piece_tokenizer(folder)
+    return CrossEncoder(encoder, lambda one, other: pair_tokens(tokenizer, one, other), FROZEN, 0)
+
+
+def _padded(rows: list[list[int]], padding: int) -> Any:
+    longest = max(map(len, rows))
+    return torch.tensor([row + [padding] * (longest - len(row)) for row in rows])
 
 
 def _train(
-    by_hand: dict[str, list[Pair]], published: Published, tokenizer: Any, epochs: int, held: dict[str, list[Pair]]
-) -> Weights:
-    base = {name: jnp.asarray(published.tensor(name)) for name in published.names}
-    low = {name: value for name, value in base.items() if not _is_trained(name)}
-    rng = np.random.default_rng(SEED)
-    weights = {name: value for name, value in base.items() if _is_trained(name)}
-    weights |= {"judge.weight": jnp.asarray(rng.normal(0, 0.02, 2 * WIDTH), jnp.float32), "judge.bias": jnp.float32(0)}
-    pairs, near = _with_nearest(by_hand)
-    steps = epochs * (round(len(pairs) * (1 + UNRELATED)) // BATCH)
-    optimiser = optax.adamw(optax.warmup_cosine_decay_schedule(0, RATE, steps // 10, steps), weight_decay=0.01)
-    state, key, began = optimiser.init(weights), jax.random.PRNGKey(SEED), time.monotonic()
-
-    def stepped(
-        weights: Weights, state: Any, hidden: Any, mask: Any, labels: Any, key: Any
-    ) -> tuple[Weights, Any, Any]:
-        def loss(weights: Weights) -> Any:
-            smoothed = labels * (1 - 2 * SMOOTHED) + SMOOTHED
-            return optax.sigmoid_binary_cross_entropy(_upper(weights, hidden, mask, key), smoothed).mean()
-
-        value, slope = jax.value_and_grad(loss)(weights)
-        update, state = optimiser.update(slope, state, weights)
-        return optax.apply_updates(weights, update), state, value
-
-    step = jax.jit(stepped)
-    lower = jax.jit(lambda ids, mask, types: _lower(low, ids, mask, types))
-    upper = jax.jit(lambda weights, hidden, mask: jax.nn.sigmoid(_upper(weights, hidden, mask, None)))
+    model: CrossEncoder,
+    epochs: int,
+    rate: float,
+    shown: Callable[[], list[Shown]],
+    held: dict[str, list[Pair]],
+    rng: np.random.Generator,
+) -> None:
+    """``shown``: what the next epoch shows."""
+    trained = [weight for weight in model.parameters() if weight.requires_grad]
+    optimiser = torch.optim.AdamW(trained, lr=rate, weight_decay=0.01)
+    steps = epochs * (len(shown()) // BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, rate, steps, pct_start=0.1)
     for epoch in range(epochs):
+        model.train()
         losses = []
-        for chosen in _batches(_drawn(pairs, near, rng), rng):
-            ids, mask, types = _tokens(tokenizer, chosen)
-            key, used = jax.random.split(key)
-            labels = np.array([label for _, _, label in chosen], np.float32)
-            weights, state, value = step(weights, state, lower(ids, mask, types), mask, labels, used)
-            losses.append(float(value))
-        print(f"epoch {epoch + 1}: loss {np.mean(losses):.3f}, {time.monotonic() - began:.0f} s", flush=True)
+        for batch in _batches(shown(), rng):
+            wanted = torch.tensor([probability for _, _, probability in batch])
+            loss = nn.functional.binary_cross_entropy_with_logits(model(batch), wanted)
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(trained, 1.0)
+            optimiser.step()
+            schedule.step()
+            losses.append(loss.item())
+        print(f"epoch {epoch + 1}: loss {np.mean(losses):.3f}", flush=True)
         for hand, known in held.items():
-            scores: list[float] = []
-            for start in range(0, len(known), BATCH):
-                part = [(pair.earlier, pair.later, 0.0) for pair in known[start : start + BATCH]]
-                part += part[:1] * (BATCH - len(part))
-                ids, mask, types = _tokens(tokenizer, part)
-                scores += np.asarray(upper(weights, lower(ids, mask, types), mask)).tolist()
-            _report(hand, known, np.array(scores[: len(known)]))
-    return {name: np.asarray(value) for name, value in weights.items()}
+            _report(hand, known, _probabilities(model, [(pair.earlier, pair.later) for pair in known]))
 
 
-def _with_nearest(by_hand: dict[str, list[Pair]]) -> tuple[list[Pair], list[list[Pair]]]:
-    """The pairs, and for each those of the same hand whose later statements are the nearest to its earlier one."""
+def _probabilities(model: CrossEncoder, pairs: Sequence[tuple[str, str]]) -> Any:
+    model.eval()
+    found = np.zeros(len(pairs))
+    by_length = np.argsort([len(one) + len(other) for one, other in pairs], kind="stable")
+    for rows in np.array_split(by_length, max(1, len(pairs) // BATCH)):
+        with torch.no_grad():
+            found[rows] = torch.sigmoid(model([(*pairs[row], 0.0) for row in rows])).numpy()
+    return found
+
+
+def _near(by_hand: dict[str, list[Pair]], rng: np.random.Generator) -> list[tuple[str, str]]:
+    """Pairs that nobody labelled: of a statement and one of the nearest ten of its hand, or any of it."""
     embed = create(load().embedding).embed
-    pairs: list[Pair] = []
-    near: list[list[Pair]] = []
+    found: list[tuple[str, str]] = []
     for known in by_hand.values():
-        earlier, later = embed([pair.earlier for pair in known]), embed([pair.later for pair in known])
-        for at, pair in enumerate(known):
-            first = max(0, at - AROUND)
-            others = [
-                row for row in range(first, min(len(known), at + AROUND + 1)) if known[row].earlier != pair.earlier
-            ]
-            order = np.argsort(-(later[others] @ earlier[at]))[:NEAREST]
-            near.append([known[others[row]] for row in order.tolist()])
-        pairs += known
-    return pairs, near
+        labelled = {frozenset((pair.earlier, pair.later)) for pair in known}
+        texts = list(dict.fromkeys(text for pair in known for text in (pair.earlier, pair.later)))
+        vectors = embed(texts)
+        for at, row in enumerate(vectors @ vectors.T):
+            others = [*rng.permutation(np.argsort(-row)[1:11])[:4].tolist(), int(rng.integers(len(texts)))]
+            found += [(texts[at], texts[other]) for other in others if {texts[at], texts[other]} not in labelled]
+    return [found[at] for at in rng.permutation(len(found))[:UNLABELLED]]
 
 
-def _drawn(pairs: list[Pair], near: list[list[Pair]], rng: np.random.Generator) -> list[Shown]:
-    """What one epoch shows."""
-    shown = [_shown(pair, pair, float(pair.label == "replaced"), rng) for pair in pairs]
-    while len(shown) < round(len(pairs) * (1 + UNRELATED)):
-        at = int(rng.integers(len(pairs)))
-        if near[at]:
-            shown.append(_shown(pairs[at], near[at][int(rng.integers(len(near[at])))], 0.0, rng))
-    return shown
+def _drawn(labelled: list[Pair], near: list[tuple[str, str]], rng: np.random.Generator) -> list[Shown]:
+    """What one epoch shows the large model."""
+    shown = []
+    for pair in labelled:
+        earlier, later = pair.earlier, pair.later
+        if pair.topics[0] and rng.random() < WITH_TOPICS:
+            earlier, later = f"{pair.topics[0]}: {earlier}", f"{pair.topics[1]}: {later}"
+        shown.append((later, earlier, _smoothed(pair)) if rng.random() < 0.5 else (earlier, later, _smoothed(pair)))
+    drawn = rng.integers(len(near), size=round(len(labelled) * UNRELATED)).tolist()
+    return shown + [(*near[at], SMOOTHED) for at in drawn]
 
 
-def _shown(one: Pair, other: Pair, label: float, rng: np.random.Generator) -> Shown:
-    earlier, later = one.earlier, other.later
-    if one.topics[0] and rng.random() < WITH_TOPICS:
-        earlier, later = f"{one.topics[0]}: {earlier}", f"{other.topics[1]}: {later}"
-    return (later, earlier, label) if rng.random() < 0.5 else (earlier, later, label)
+def _smoothed(pair: Pair) -> float:
+    return 1 - SMOOTHED if pair.label == "replaced" else SMOOTHED
 
 
-def _batches(shown: list[Shown], rng: np.random.Generator) -> list[list[Shown]]:
+def _taught(large: CrossEncoder, labelled: list[Pair], near: list[tuple[str, str]]) -> list[Shown]:
+    """What each epoch shows the small model: of a labelled pair, half of the probability is its label's."""
+    said = _probabilities(large, [(pair.earlier, pair.later) for pair in labelled]).tolist()
+    taught = [
+        (pair.earlier, pair.later, (probability + _smoothed(pair)) / 2)
+        for pair, probability in zip(labelled, said, strict=True)
+    ]
+    return taught + [(*pair, found) for pair, found in zip(near, _probabilities(large, near).tolist(), strict=True)]
+
+
+def _batches(shown: list[Shown], rng: np.random.Generator) -> Iterator[list[Shown]]:
     """The texts in batches of about the same length, which cost less."""
     drawn = [shown[at] for at in rng.permutation(len(shown))]
     drawn.sort(key=lambda each: (len(each[0]) + len(each[1])) // ALIKE)
-    found = [drawn[start : start + BATCH] for start in range(0, len(drawn) - BATCH + 1, BATCH)]
-    return [found[at] for at in rng.permutation(len(found))]
-
-
-def _is_trained(name: str) -> bool:
-    return any(name.startswith(f"encoder.layer.{number}.") for number in range(FROZEN, LAYERS))
-
-
-def _tokens(tokenizer: Any, texts: list[Shown]) -> tuple[Any, Any, Any]:
-    tokens = [pair_tokens(tokenizer, earlier, later) for earlier, later, _ in texts]
-    longest = max(len(ids) for ids, _ in tokens)
-    length = next(length for length in LENGTHS if length >= longest)
-    ids, mask, types = (np.zeros((len(texts), length), kind) for kind in (np.int32, np.float32, np.int32))
-    for row, (row_ids, row_types) in enumerate(tokens):
-        count = len(row_ids)
-        ids[row, :count], mask[row, :count], types[row, :count] = row_ids, 1, row_types
-    return ids, mask, types
-
-
-def _normalised(x: Any, weights: Weights, name: str) -> Any:
-    centred = x - x.mean(-1, keepdims=True)
-    scaled = centred / jnp.sqrt((centred**2).mean(-1, keepdims=True) + 1e-12)
-    return scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"]
-
-
-def _layer(weights: Weights, number: int, x: Any, hidden_mask: Any, key: Any) -> Any:
-    name = f"encoder.layer.{number}"
-
-    def linear(part: str, value: Any) -> Any:
-        return value @ weights[f"{name}.{part}.weight"].T + weights[f"{name}.{part}.bias"]
-
-    def heads(part: str) -> Any:
-        return linear(f"attention.self.{part}", x).reshape(*x.shape[:2], HEADS, -1).transpose(0, 2, 1, 3)
-
-    query, keys, value = heads("query"), heads("key"), heads("value")
-    attention = jax.nn.softmax(query @ keys.transpose(0, 1, 3, 2) / np.sqrt(WIDTH / HEADS) + hidden_mask, -1)
-    if key is not None:
-        attention = attention * jax.random.bernoulli(key, 0.9, attention.shape) / 0.9
-    mixed = (attention @ value).transpose(0, 2, 1, 3).reshape(x.shape)
-    x = _normalised(linear("attention.output.dense", mixed) + x, weights, f"{name}.attention.output.LayerNorm")
-    inner = jax.nn.gelu(linear("intermediate.dense", x), approximate=False)
-    return _normalised(linear("output.dense", inner) + x, weights, f"{name}.output.LayerNorm")
-
-
-def _lower(weights: Weights, ids: Any, mask: Any, types: Any) -> Any:
-    x = weights["embeddings.word_embeddings.weight"][ids] + weights["embeddings.token_type_embeddings.weight"][types]
-    x = x + weights["embeddings.position_embeddings.weight"][: ids.shape[1]]
-    x = _normalised(x, weights, "embeddings.LayerNorm")
-    for number in range(FROZEN):
-        x = _layer(weights, number, x, (1 - mask[:, None, None, :]) * -1e9, None)
-    return x
-
-
-def _upper(weights: Weights, x: Any, mask: Any, key: Any) -> Any:
-    for number in range(FROZEN, LAYERS):
-        used = None
-        if key is not None:
-            key, used = jax.random.split(key)
-        x = _layer(weights, number, x, (1 - mask[:, None, None, :]) * -1e9, used)
-    mean = (x * mask[..., None]).sum(1) / mask.sum(1)[:, None]
-    pooled = jnp.concatenate([x[:, 0], mean], -1)
-    if key is not None:
-        pooled = pooled * jax.random.bernoulli(key, 0.8, pooled.shape) / 0.8
-    return pooled @ weights["judge.weight"] + weights["judge.bias"]
+    starts = range(0, len(drawn) - BATCH + 1, BATCH)
+    for at in rng.permutation(len(starts)):
+        yield drawn[starts[at] : starts[at] + BATCH]
 
 
 def _report(hand: str, held: list[Pair], scores: Any) -> None:
@@ -224,4 +236,4 @@ def _report(hand: str, held: list[Pair], scores: Any) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

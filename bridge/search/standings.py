@@ -24,10 +24,6 @@ DISPUTED = 0.7
 POSSIBLE = 0.5
 """From this one on, they may where a question is answered by both. Only an answer says so."""
 
-_ABOUT_AS_LIKELY = 0.04
-"""A newer statement replaces what was said twice, but hardly two things: a less likely one that is not as likely as
-this counts nowhere."""
-
 State = Literal["replaced", "disputed"]
 Statement = tuple[int, int]  # a memory's number and the index of its passage
 
@@ -56,7 +52,7 @@ class Standings:
     best: dict[Statement, Replacement] = field(default_factory=dict)
     """The most probable replacement of each older statement, from DISPUTED on."""
     possible: dict[Statement, Replacement] = field(default_factory=dict)
-    """The most probable one of each other older statement, where the newer one has no likelier older one."""
+    """The most probable one of each other older statement, unless the newer one is likelier to replace another."""
     statements: dict[int, list[int]] = field(default_factory=dict)
     """Number of an older memory -> the passages of all its statements."""
 
@@ -126,7 +122,7 @@ def read(pairs: Sequence[Replacement], statements: Sequence[Statement]) -> Stand
     possible = {
         statement: pair
         for statement, pair in likeliest.items()
-        if max(POSSIBLE, most[pair.newer, pair.newer_passage] - _ABOUT_AS_LIKELY) <= pair.probability < DISPUTED
+        if POSSIBLE <= pair.probability < DISPUTED and pair.probability >= most[pair.newer, pair.newer_passage]
     }
     of: dict[int, list[int]] = {}
     for number, passage in statements:

@@ -15,13 +15,14 @@ from ..embedding.embedder import Vectors
 from ..search.standings import DISPUTED, POSSIBLE, REPLACED
 from . import cross_encoder
 
-IDENTITY = "judge-8"
+IDENTITY = "judge-9"
 """Changes with the rules, the weights, and what a statement is: then all memories are compared again."""
 
 LIKELY = 0.69
 """The most that the cross-encoder says, and two decisions of unlike topics reach."""
 CERTAIN_KINDS = ("value", "negation")
 SAME_SUBJECT = 0.7  # the cosine from which an amount or a negation is certain
+_LEAST, _MOST = 0.45, 0.9  # what the cross-encoder says of pairs that count, and of those of which it is sure
 _AT_MOST_DISPUTED = REPLACED - 0.01
 
 
@@ -35,9 +36,11 @@ def replaces(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], 
 
 
 def _by_cross_encoder(pair: tuple[str, str]) -> float:
-    """It errs too often to count beyond an answer: what it says from POSSIBLE to 1 becomes POSSIBLE to LIKELY."""
-    found = 0.0 if are_of_two_things(*pair) else cross_encoder.probability(*pair)
-    return round(min(found, POSSIBLE + (found - POSSIBLE) * (LIKELY - POSSIBLE) / (1 - POSSIBLE)), 2)
+    """It errs too often to count beyond an answer: what it says from _LEAST to _MOST becomes POSSIBLE to LIKELY."""
+    if are_of_two_things(*pair):
+        return 0.0
+    share = (cross_encoder.probability(*pair) - _LEAST) / (_MOST - _LEAST)
+    return round(max(0.0, POSSIBLE + min(share, 1.0) * (LIKELY - POSSIBLE)), 2)
 
 
 def by_rules(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], Vectors]) -> list[float]:

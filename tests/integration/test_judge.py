@@ -101,8 +101,13 @@ def tried(place: Place, job: str) -> dict[str, Any] | None:
 
 
 def pairs_of(place: Place, thing: str) -> list[tuple[str, str | None, str | None]]:
+    return [(each["state"], each["holds"], each["by"]) for each in reviewed(place, thing)]
+
+
+def reviewed(place: Place, thing: str) -> list[dict[str, Any]]:
+    """The pairs of the two decisions about a thing."""
     found = review.pairs(place.workspace, all_of_them=True)
-    return [(each["state"], each["holds"], each["by"]) for each in found if thing in each["older"]["statement"]]
+    return [each for each in found if thing in each["older"]["statement"] and thing in each["newer"]["statement"]]
 
 
 def test_what_the_model_is_sure_of_is_kept_with_its_name_and_asked_once(place: Place, model: LlmServer) -> None:
@@ -141,9 +146,7 @@ def test_an_answer_that_is_unsure_or_turns_the_dates_around_leaves_the_pair_disp
 def test_a_persons_verdict_wins_over_the_models_and_can_be_taken_back(place: Place, model: LlmServer) -> None:
     dispute(place, "museum")
     asked(place)
-    (name,) = (
-        p["pair"] for p in review.pairs(place.workspace, all_of_them=True) if "museum" in p["older"]["statement"]
-    )
+    (name,) = (each["pair"] for each in reviewed(place, "museum"))
     said = place.cli("review", name, "both").stdout
     assert "both hold, said person" in said
     assert f"To take it back: cognee-memory review {name} undecided" in said
