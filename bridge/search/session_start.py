@@ -123,9 +123,8 @@ def block(
     lines = [
         line
         for number, line in made.items()
-        if worth[number] > 2 * (number not in recent) or line.mark
-        or (number in recent[:1] and not turn_words.begins("continues", turn_words.without_courtesy(line.words)))
-    ]  # fmt: skip
+        if worth[number] > 2 * (number not in recent) or line.mark or (number in recent[:1] and not _continues(line))
+    ]
     holding = [each for memory in stored_first for each in _settled(memory, remarks, captured, alone=True)]
     place = {memory.number: place for place, memory in enumerate(memories)}
     subjects = _subjects((*lines, *holding))
@@ -203,6 +202,11 @@ def _worth(memory: Memory, topic: str, became: Became, captured: Captured) -> in
     is_errand = _is_cut(topic) or turn_words.is_errand(topic)
     tells = len(_subject(topic)) >= _LEAST_SHARED and not is_errand and (reports or memory.content.decisions)
     return (3 if reports else 2) if tells else int(reports)
+
+
+def _continues(line: _Line) -> bool:
+    """Whether a line says only that earlier work went on."""
+    return turn_words.begins("continues", turn_words.without_courtesy(line.words))
 
 
 def _is_cut(topic: str) -> bool:
