@@ -7,7 +7,7 @@ derives from its text, so a text that is stored already is the same memory.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -59,7 +59,7 @@ class Prepared:
     ingested_chars: int
 
 
-def run_all(tasks: Iterator[Task[Ingest]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run_all(tasks: Iterable[Task[Ingest]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Store the memory of each job.
 
     The payload has exactly one of ``summary``, ``summary_text`` and ``conversation``; ``topic_id``, ``session_id``,
@@ -73,11 +73,11 @@ def run_all(tasks: Iterator[Task[Ingest]], stores: Stores, now: datetime, progre
     outcomes: dict[str, Succeeded | Failed] = {}
     parts: list[list[Prepared]] = []
     duplicates: set[str] = set()
-    began, together = time.monotonic(), 0
+    began, together, waiting = time.monotonic(), 0, iter(tasks)
     # In a team, a job may come from another machine: no files are read here.
     code = None if stores.is_in_team else taking.Code(stores.workspace.root)
     with stores.store.embedding_ahead() as begin:
-        while some := list(islice(tasks, _TOGETHER)):
+        while some := list(islice(waiting, _TOGETHER)):
             together += len(some)
             parts.append(_prepare_all(some, stores, clock.iso(now), code, outcomes))
             begin(item.memory for item in parts[-1])
