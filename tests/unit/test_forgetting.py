@@ -319,7 +319,7 @@ def test_a_record_is_made_anew_under_another_number_by_the_template_though_a_mod
     record = compacted(stores)
     before = stores.store.get(record)
     assert before is not None
-    monkeypatch.setattr(stores, "_settings", Settings(llm_provider="openai", llm_model="m", llm_api_key="k"))
+    monkeypatch.setattr(stores, "settings", Settings(llm_provider="openai", llm_model="m", llm_api_key="k"))
     monkeypatch.setattr(stores, "asker", lambda job_id: pytest.fail("the model is asked"))
     (made,) = forgotten(stores, memory_ids=[gone])["records_rebuilt"]
     after, history = stores.store.get(made["new"]), stores.store.compactions.latest(made["new"])
