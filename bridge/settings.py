@@ -75,7 +75,7 @@ class Settings:
     heartbeat_seconds: float = _setting(
         2.0, "Seconds between two heartbeats without a change; without a child process, at least 10."
     )
-    batch_size: int = _setting(64, "Maximum number of ingest jobs that the child runs together.")
+    batch_size: int = _setting(64, "Maximum number of ingest jobs that are embedded and written together.")
     slice_seconds: float = _setting(2.0, "Seconds that long work runs before waiting shorter jobs may run in between.")
     graph_idle_changes: int = _setting(
         20,

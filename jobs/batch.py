@@ -7,14 +7,9 @@ replaced by ``files.replace``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from . import files
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
 
 _AT_ONCE = 16
 _FEW = 4  # for fewer files, threads cost a processor more than they save
@@ -52,17 +47,12 @@ def _sync_together(paths: Sequence[Path]) -> None:
         for path in paths:
             files.sync_file(path)
         return
-    rest = iter(paths)
-    for each in [_threads().submit(_sync_each, rest) for _ in range(min(_AT_ONCE, len(paths)))]:
-        each.result()
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    """The threads, which stay: to make them takes longer than to sync a file each."""
     from concurrent.futures import ThreadPoolExecutor  # few clients write several files
 
-    return ThreadPoolExecutor(_AT_ONCE, "sync")
+    rest, threads = iter(paths), min(_AT_ONCE, len(paths))
+    with ThreadPoolExecutor(threads) as pool:
+        for each in [pool.submit(_sync_each, rest) for _ in range(threads)]:
+            each.result()
 
 
 def _sync_each(paths: Iterator[Path]) -> None:

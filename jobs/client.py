@@ -130,7 +130,7 @@ def wait(
             why = f"Job {job_id} is safe, but no worker is there to run it."
             raise JobError("WORKER_NOT_RUNNING", why, details={"job_id": job_id})
         time.sleep(pause)
-        pause = min(_LONGEST_POLL_SECONDS, pause * 1.05)  # so that a twentieth of the time is waited too long
+        pause = min(_LONGEST_POLL_SECONDS, pause * 1.1)  # so that a tenth of the time is waited too long
 
 
 def cancel(spool_paths: SpoolPaths, job_id: str) -> Record | None:

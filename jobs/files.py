@@ -172,9 +172,8 @@ def write_new(path: Path, data: bytes, *, synced: bool = True) -> None:
     """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _BINARY, 0o600)
     try:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
+        with os.fdopen(descriptor, "wb", closefd=False) as file:
+            file.write(data)
         make_private(descriptor, os.fstat(descriptor))
         if synced:
             sync(descriptor)

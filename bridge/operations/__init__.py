@@ -36,7 +36,7 @@ This module has what the operations share, and ``run``, which calls them and red
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib import import_module
@@ -107,19 +107,17 @@ def run(kind: Kind, copies: Sequence[JobCopy], stores: Stores, now: datetime, pr
     returns the outcomes of all, or raises JobError when none could be tried.
     """
     outcomes: dict[str, Succeeded | Failed] = {}
-
-    def tasks() -> Iterator[Task[Any]]:
-        for each in copies:
-            try:
-                yield task_of_copy(each, kind, stores)
-            except JobError as error:
-                outcomes[each["job_id"]] = Failed(error)
-
+    tasks = []
+    for each in copies:
+        try:
+            tasks.append(task_of_copy(each, kind, stores))
+        except JobError as error:
+            outcomes[each["job_id"]] = Failed(error)
     operation = import_module(f"{__name__}.{BY_NAME[kind].module}")
-    if hasattr(operation, "run_all"):
-        outcomes |= operation.run_all(tasks(), stores, now, progress)
+    if tasks and hasattr(operation, "run_all"):
+        outcomes |= operation.run_all(tasks, stores, now, progress)
     else:
-        for task in tasks():
+        for task in tasks:
             try:
                 outcomes[task.job_id] = Succeeded(operation.run(task, stores, now, progress))
             except JobError as error:

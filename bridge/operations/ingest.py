@@ -1,16 +1,15 @@
 """ingest: stores summaries and conversations as memories, many jobs together, each with its own outcome.
 
-Some jobs at a time share a transaction; while they are stored, the texts of the next ones are embedded. A memory's id
-derives from its text, so a text that is stored already is the same memory.
+It first finds the errors of single jobs, then embeds all texts together and stores them in one transaction. A memory's
+id derives from its text, so a text that is stored already is the same memory.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
 from typing import TYPE_CHECKING, Any, assert_never
 
 from jobs import client, clock
@@ -47,9 +46,6 @@ if TYPE_CHECKING:
     from ..interface.result_shapes import IngestResult, IngestTimings
 
 
-_TOGETHER = 16  # jobs of a transaction; more would leave a processor idle for longer while the last ones are stored
-
-
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A job's memory before it has a number."""
@@ -59,7 +55,7 @@ class Prepared:
     ingested_chars: int
 
 
-def run_all(tasks: Iterable[Task[Ingest]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run_all(tasks: Sequence[Task[Ingest]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Store the memory of each job.
 
     The payload has exactly one of ``summary``, ``summary_text`` and ``conversation``; ``topic_id``, ``session_id``,
@@ -71,44 +67,30 @@ def run_all(tasks: Iterable[Task[Ingest]], stores: Stores, now: datetime, progre
     that the first one stored; it is not a duplicate. Raises JobError when the stores fail for all jobs.
     """
     outcomes: dict[str, Succeeded | Failed] = {}
-    parts: list[list[Prepared]] = []
-    duplicates: set[str] = set()
-    began, together, waiting = time.monotonic(), 0, iter(tasks)
+    prepared: list[Prepared] = []
+    began = time.monotonic()
+    workspace_id = stores.store.workspace_id
+    for task in tasks:
+        try:
+            prepared.append(_as_known(prepare(task, workspace_id, clock.iso(now)), stores))
+        except JobError as error:
+            outcomes[task.job_id] = Failed(error)
     # In a team, a job may come from another machine: no files are read here.
     code = None if stores.is_in_team else taking.Code(stores.workspace.root)
-    with stores.store.embedding_ahead() as begin:
-        while some := list(islice(waiting, _TOGETHER)):
-            together += len(some)
-            parts.append(_prepare_all(some, stores, clock.iso(now), code, outcomes))
-            begin(item.memory for item in parts[-1])
-        for part in parts:
-            duplicates |= _store_all(part, stores, clock.iso(now), outcomes)
-    took = round((time.monotonic() - began) * 1000)
-    timings: IngestTimings = {"store": took, "graph": 0, "jobs_together": together}
-    for item in (item for part in parts for item in part if item.task.job_id not in outcomes):
+    prepared = [replace(item, memory=code.anchored(item.memory)) if code else item for item in prepared]
+    duplicates = _store_all(prepared, stores, clock.iso(now), outcomes)
+    stored_at = time.monotonic()
+    prepared = [item for item in prepared if item.task.job_id not in outcomes]
+    timings: IngestTimings = {
+        "store": round((stored_at - began) * 1000),
+        "graph": 0,
+        "jobs_together": len(tasks),
+    }
+    for item in prepared:
         job_id = item.task.job_id
         outcomes[job_id] = Succeeded(_result(item, stores, job_id in duplicates, timings))
         _have_it_cognified(item.memory, stores)
     return outcomes
-
-
-def _prepare_all(
-    tasks: Sequence[Task[Ingest]],
-    stores: Stores,
-    now: str,
-    code: taking.Code | None,
-    outcomes: dict[str, Succeeded | Failed],
-) -> list[Prepared]:
-    """The memories of the jobs, with their anchors in the code; the errors of the others go to the outcomes."""
-    prepared = []
-    for task in tasks:
-        try:
-            item = _as_known(prepare(task, stores.store.workspace_id, now), stores)
-        except JobError as error:
-            outcomes[task.job_id] = Failed(error)
-        else:
-            prepared.append(replace(item, memory=code.anchored(item.memory)) if code else item)
-    return prepared
 
 
 def _have_it_cognified(memory: Memory, stores: Stores) -> None:

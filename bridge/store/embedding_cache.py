@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from hashlib import sha256
 
 import numpy as np
@@ -26,23 +25,6 @@ class EmbeddingCache:
     def __init__(self, connection: sqlite3.Connection, embedder: Embedder) -> None:
         self._connection = connection
         self._embedder = embedder
-        self._thread = ThreadPoolExecutor(1, "embeds-ahead")
-        self._begun: dict[bytes, tuple[Future[Vectors], int]] = {}  # by text: what has its vector, and in which row
-
-    def begin(self, texts: Sequence[str]) -> None:
-        """Begin to embed texts in a thread, after those of earlier calls. Until ``end``, ``embed`` takes them from
-        there, with their errors."""
-        keyed = {sha256(text.encode()).digest(): text for text in texts}
-        known = self._known(list(keyed))
-        missing = {key: text for key, text in keyed.items() if key not in known and key not in self._begun}
-        vectors = self._thread.submit(self._embedder.embed, list(missing.values()))
-        self._begun |= {key: (vectors, row) for row, key in enumerate(missing)}
-
-    def end(self) -> None:
-        """Forget what was begun and not taken."""
-        for vectors, _ in self._begun.values():
-            vectors.cancel()
-        self._begun = {}
 
     def embed(self, texts: Sequence[str], pause: Callable[[], None] | None = None) -> Vectors:
         """Vectors of the texts, shape (n, dimensions), from the cache or newly embedded and cached.
@@ -56,10 +38,7 @@ class EmbeddingCache:
         size = len(missing) if pause is None else _AT_A_TIME
         for start in range(0, len(missing), size or 1):
             part = keys_missing[start : start + size]
-            begun = [(key, *self._begun.pop(key)) for key in part if key in self._begun]
-            fresh = {key: vectors.result()[row] for key, vectors, row in begun}
-            rest = [key for key in part if key not in fresh]
-            fresh |= zip(rest, self._embedder.embed([missing[key] for key in rest]), strict=True) if rest else ()
+            fresh = dict(zip(part, self._embedder.embed([missing[key] for key in part]), strict=True))
             self._keep(fresh)
             known |= fresh
             if pause is not None:

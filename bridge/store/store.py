@@ -12,7 +12,7 @@ import contextlib
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -156,20 +156,6 @@ class Store(Memories):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of the texts, shape (n, dimensions), from the cache or newly embedded."""
         return self._embeddings.embed(texts)
-
-    @contextmanager
-    def embedding_ahead(self) -> Iterator[Callable[[Iterable[Memory]], None]]:
-        """A context with a function that begins to embed memories in a thread, before they are added there. With the
-        former model of a store, nothing is begun."""
-
-        def begin(memories: Iterable[Memory]) -> None:
-            if not self.model_changed:
-                self._embeddings.begin([passage.text for memory in memories for passage in passages(memory)])
-
-        try:
-            yield begin
-        finally:
-            self._embeddings.end()
 
     def _require_own_model(self) -> None:
         """Raises JobError: EMBEDDER_CHANGING, since one file must not hold vectors of two models."""

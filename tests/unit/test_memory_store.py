@@ -102,29 +102,6 @@ def test_vectors_come_in_the_order_of_the_texts_known_or_new(place: Place) -> No
         assert store.embed([]).shape == (0, 16)
 
 
-def test_what_was_begun_ahead_is_embedded_once_and_stored_as_else(place: Place) -> None:
-    one, other = summary("a"), summary("b")
-    with place.opened() as store:
-        with store.embedding_ahead() as begin:
-            begin([one])
-            begin([one, other])
-            for memory in (one, other):
-                add(store, memory)
-        assert len(place.embedder.seen) == len(set(place.embedder.seen))
-        expected = [passage.text for memory in (one, other) for passage in passages(memory)]
-        assert np.array_equal(mapped_rows(place.workspace), FakeEmbedder().embed(expected))
-
-
-def test_a_text_whose_embedding_ahead_failed_is_embedded_again_after_its_error(place: Place) -> None:
-    with place.opened(FailingEmbedder()) as store, store.embedding_ahead() as begin:
-        begin([summary("a")])
-        with pytest.raises(JobError, match="EMBEDDING_FAILED"):
-            add(store, summary("a"))
-        store._embeddings._embedder = place.embedder
-        add(store, summary("a"))
-        assert store.count() == 1
-
-
 def test_the_passages_of_a_memory_stand_at_its_rows(place: Place) -> None:
     with place.opened() as store:
         add(store, summary("a"), legacy("l"))
