@@ -115,7 +115,7 @@ class Standings:
 
 def read(pairs: Sequence[Replacement], statements: Sequence[Statement]) -> Standings:
     """The standings from the rows of a snapshot."""
-    ordered = sorted(pairs, key=_weight)
+    ordered = sorted(pairs, key=_weight)  # so the likeliest pair of a statement is the last one that is set
     likeliest = {(pair.older, pair.older_passage): pair for pair in ordered}
     most = {(pair.newer, pair.newer_passage): pair.probability for pair in ordered}
     best = {statement: pair for statement, pair in likeliest.items() if pair.probability >= DISPUTED}
