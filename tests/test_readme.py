@@ -28,8 +28,11 @@ def shown(command: str) -> tuple[str, ...]:
 
 def without_chance(text: str) -> str:
     """The demo's temporary folder is another one each time. A memory's number depends on which files the worker sees
-    first while they are dropped. The decision record names dates, so its score changes with the day."""
+    first while they are dropped. The decision record names dates, so its score changes with the day. The README shows
+    the demo of a fresh clone, with the core alone; the whole has another onnxruntime, whose vectors differ a little, so
+    a memory at the relevance floor comes in."""
     text = re.sub(r"#\d+", "#N", re.sub(r"\S*cognee-memory-demo-\w+", "FOLDER", text))
+    text = re.sub(r"\b[34] memories found", "3 or 4 memories found", text)
     return re.sub(r"(Sync and conflicts, .* score )[\d.]+", r"\1S", text)
 
 
