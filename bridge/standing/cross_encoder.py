@@ -1,7 +1,8 @@
 """The cross-encoder in the package: reads two statements together, and says how likely the later one replaces the
 earlier one. 8 bits, on onnxruntime.
 
-Its products of integers are exact, so a pair gets the same probability on every machine, up to the last rounding.
+Its products of integers are exact, so a pair gets about the same probability everywhere; another version of onnxruntime
+changes the third digit.
 ``tools.judge`` makes its weights from the project's pairs; the embeddings and the lowest layers are those of the
 embedding model, in its file.
 """
