@@ -3,8 +3,6 @@
 Nothing of ours is imported here: only processes, files, and what the protocol says about them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

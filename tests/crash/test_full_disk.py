@@ -1,7 +1,5 @@
 """A full disk: new drops are rejected, accepted jobs wait, and work goes on by itself once there is room."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -3,8 +3,6 @@
 A run is made from its seed alone; a failure names it, and ``COGNEE_MEMORY_FUZZ_SEED`` repeats it.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -5,8 +5,6 @@ takes those after a step: what a kill before a step leaves is what the step abov
 through all of them in one process.
 """
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 from typing import Any

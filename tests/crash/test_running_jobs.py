@@ -1,7 +1,5 @@
 """What a running job does to its process, the worker survives; and what it is told, it obeys in time."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,8 +1,6 @@
 """A team whose machines are killed beside each of its steps, or whose disks are full: nothing answered for is lost, and
 each job has its effect once."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,8 +1,6 @@
 """The network between a machine and its team, or a pool and the database, fails: it is cut, or holds what is sent and
 tells nobody."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ reports here. `docs/cognee-api.md` says which assumption each fact confirms or r
 as by another program, and they are migrated.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json

@@ -1,8 +1,6 @@
 """cognify and ask through the real cognee and its real client, with a language model that follows a script: what each
 answer of a provider means, and what is sent for it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

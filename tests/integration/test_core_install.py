@@ -1,7 +1,5 @@
 """The core: the wheel of a release in an environment of its own, with what its lock names and nothing else."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

@@ -1,8 +1,6 @@
 """A workspace whose folders are removed, replaced or moved while its worker runs: no success is untrue, no answer is
 empty by mistake, and no folder of another origin becomes this user's."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

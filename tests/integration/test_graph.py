@@ -4,8 +4,6 @@
 Each test has a copy of one workspace whose graph was closed cleanly, in a process that has just imported cognee.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import resource

@@ -1,8 +1,6 @@
 """cognee broken: memories are stored and found, what needs the graph waits with a clear error, and all is made good by
 itself. What a child does then with the graph's files: ``test_graph``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

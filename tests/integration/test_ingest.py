@@ -1,7 +1,5 @@
 """From a payload to a memory in the store and nodes in the graph, with the real cognee, and retrieval beside it."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import subprocess

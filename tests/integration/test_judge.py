@@ -2,8 +2,6 @@
 server: what is sent, what is kept of each answer, and what a failure leaves.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """A change of the embedding model while questions are asked and memories come in, with a real worker."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

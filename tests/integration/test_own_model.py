@@ -4,8 +4,6 @@ With a real worker. The program is a script of this test on the ``PATH``, in the
 notes how it was called, and prints what ``answers`` holds, in the forms that the real programs printed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

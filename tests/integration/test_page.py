@@ -4,8 +4,6 @@ One worker and one browser for all; each test has a tab of its own, signed in an
 to the console, or that asked another host, fails its test.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import urllib.request

@@ -5,8 +5,6 @@ The programs are real, and talk to a model on loopback. Each is looked for in th
 on the ``PATH``; where it is absent, its test is skipped.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -4,8 +4,6 @@ That every answer is as the published schema says, and its scores what its facto
 each of them; what each argument does, by the tests of questions, ranking, search and packing.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

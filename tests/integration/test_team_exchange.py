@@ -1,7 +1,5 @@
 """What a machine does with jobs that its team does not take. A real Postgres; one answer of it is replaced."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta

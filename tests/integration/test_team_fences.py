@@ -3,8 +3,6 @@
 Each test runs a second time with its fence taken out, and then has to find the damage: so it is known to look at it.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 A real gateway process over a real Postgres, with a role of its own that row-level security binds.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -3,8 +3,6 @@
 Real processes and a real Postgres, which the tests share: a pool runs whatever job it has, so each leaves none.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import urllib.request

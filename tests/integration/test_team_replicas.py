@@ -1,7 +1,5 @@
 """Replicas of a team's store have the same memories, and give the same answers, as one machine that did the same."""
 
-from __future__ import annotations
-
 import json
 import random
 import sqlite3

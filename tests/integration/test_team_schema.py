@@ -4,8 +4,6 @@ program; its machines lose nothing.
 The newer program is this one with one more migration, put into its processes by a ``sitecustomize`` module.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is told of a database that cannot be reached or does not let us in: at once, with the server's own words."""
 
-from __future__ import annotations
-
 import logging
 import time
 from typing import Any

@@ -5,8 +5,6 @@ Real worker processes and a real Postgres. A machine is a folder with a configur
 machines whose workers run, so each brings topics and jobs that no other has.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What the model lets survive, and that the recorder sees everything or says so."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess
