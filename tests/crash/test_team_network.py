@@ -100,7 +100,7 @@ def age(place: Place, days: float, copy_days: float = 30.0) -> None:
     copy_age.note_current(place.workspace, clock.now() - timedelta(days=days), copy_days, 0, "")
 
 
-def test_after_a_day_offline_both_sides_have_what_either_did_and_nothing_that_either_forgot(
+def test_after_a_day_offline_both_have_all_but_what_either_forgot(
     offline: tuple[Machines, Place, Place, Link],
 ) -> None:
     team, here, away, link = offline

@@ -79,9 +79,7 @@ def entities(process: CogneeProcess) -> set[str]:
     return {node["name"] for node in found if node is not None}
 
 
-def test_a_text_becomes_nodes_and_edges_of_the_graph(
-    process: CogneeProcess, model: LlmServer, looked_into: list[str]
-) -> None:
+def test_a_text_becomes_nodes_and_edges(process: CogneeProcess, model: LlmServer, looked_into: list[str]) -> None:
     assert {"alice", "postgres", "mysql", "atlas", "bob", "redis", "boreas"} <= entities(process)
     ((name, document),) = process.neighbours(looked_into[0])
     assert (name, document["id"]) == ("read_as", values.data_id_of(looked_into[0]))
@@ -94,9 +92,7 @@ def test_a_text_becomes_nodes_and_edges_of_the_graph(
     assert {"alice", "mysql"} <= beside
 
 
-def test_the_model_gets_the_memorys_text_and_nothing_else_of_the_workspace(
-    process: CogneeProcess, model: LlmServer
-) -> None:
+def test_the_model_gets_the_memorys_text_and_nothing_else(process: CogneeProcess, model: LlmServer) -> None:
     process.ingest({"summary": {"topic": "Elsewhere", "context": "Nobody asked about Zephyr."}})
     text = "Carol likes Kafka."
     (memory,) = one(process, "cognify", {"texts": [text]})["result"]["memories"]
@@ -146,9 +142,7 @@ def test_an_answer_rests_on_memories_with_a_model_and_where_it_fails(
     assert len(model.requests) == 2
 
 
-def test_a_provider_that_refuses_ends_the_attempt_and_is_not_asked_again(
-    process: CogneeProcess, model: LlmServer
-) -> None:
+def test_a_refusing_provider_ends_the_attempt_and_is_not_asked_again(process: CogneeProcess, model: LlmServer) -> None:
     for status, code, retryable in ((429, "RATE_LIMITED", True), (401, "LLM_KEY_REFUSED", False)):
         model.reset()
         model.otherwise = Status(status, retry_after=7 if status == 429 else None)
@@ -294,9 +288,7 @@ def test_a_refusal_ends_the_call_at_once_with_one_request(
 
 
 @pytest.mark.parametrize("step", [Hang(), Drip(0.05)], ids=repr)
-def test_an_answer_that_does_not_come_or_not_whole_is_given_up_in_time(
-    process: CogneeProcess, model: LlmServer, step: Step
-) -> None:
+def test_a_missing_or_cut_off_answer_is_given_up_in_time(process: CogneeProcess, model: LlmServer, step: Step) -> None:
     model.then(step)
     found = process.ask_llm(SUMMARY, TEXT, llm_timeout_seconds=0.5, job_id=repr(step))
     assert found["error"]["code"] == "LLM_TIMEOUT"

@@ -334,9 +334,7 @@ def told_in(workspace: Workspace, word: str) -> list[Path]:
     return [path for path in found if word.encode() in path.read_bytes()]
 
 
-def test_what_is_left_of_a_forgotten_memory_is_seen_and_the_remedies_leave_no_byte_of_it(
-    forks: Forks, workspace: Workspace
-) -> None:
+def test_what_a_forgotten_memory_left_is_seen_and_remedies_leave_no_byte(forks: Forks, workspace: Workspace) -> None:
     with forks.start() as fork:
         fork.ask("forgo", NAMES[4])
         found = findings(fork)

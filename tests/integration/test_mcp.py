@@ -474,7 +474,7 @@ def test_this_project_may_be_named_by_its_folder_or_its_path(agent: Agent, place
         assert agent.answer("memory_explain", query="tokens", project=project)["errors"] == []
 
 
-def test_what_somebody_else_left_in_a_workspace_stays_closed_to_every_tool_and_no_question_is_logged(
+def test_what_somebody_else_left_stays_closed_to_every_tool_and_no_question_is_logged(
     unused: Place,
 ) -> None:
     unused.workspace.memory.mkdir()
@@ -619,9 +619,7 @@ def test_a_job_that_no_worker_has_seen_is_in_the_inbox(agent: Agent, place: Plac
         place.spool.dropped(job_id).unlink()
 
 
-def test_a_job_is_followed_to_its_end_and_what_is_not_ready_in_time_can_be_asked_for_later(
-    place: Place, agent: Agent
-) -> None:
+def test_a_job_is_followed_to_its_end_or_asked_for_later(place: Place, agent: Agent) -> None:
     """A failed job says why and what to do; a preview shows the merged record and changes nothing."""
 
     def told(verb: str) -> None:

@@ -382,9 +382,7 @@ def test_retrieving_changes_nothing_that_was_stored(place: Place) -> None:
 # --- what can be wrong ---
 
 
-def test_a_missing_workspace_is_an_error_and_one_without_memories_an_answer_without_hits(
-    place: Place, tmp_path: Path
-) -> None:
+def test_a_missing_workspace_is_an_error_and_an_empty_one_has_no_hits(place: Place, tmp_path: Path) -> None:
     missing = script(place, str(tmp_path / "nowhere"), "anything", status=1)
     assert {name: missing[name] for name in ERROR_EXAMPLE} == ERROR_EXAMPLE
     assert (missing["error_code"], bool(missing["remediation"])) == ("WORKSPACE_MISSING", True)

@@ -174,9 +174,7 @@ def test_a_job_is_not_posted_before_its_needs_are_attached(place: SpoolPaths, te
     assert [record.state for record in ledger.live()] == ["queued"]
 
 
-def test_attaching_twice_is_attaching_once_and_of_two_readings_the_last_whole_one_stays(
-    team: Picky, workspace_id: str
-) -> None:
+def test_attaching_twice_is_once_and_of_two_readings_the_last_whole_one_stays(team: Picky, workspace_id: str) -> None:
     assert not attach(team, workspace_id, "a", b"old one", b"old two", upto=1)
     for _ in range(2):
         assert attach(team, workspace_id, "a", b"one", b"two")

@@ -144,9 +144,7 @@ def test_who_listens_to_all_workspaces_is_woken_by_a_notice_alone(team: Postgres
     assert len(woken) == 2
 
 
-def test_a_job_run_here_before_the_database_was_restored_waits_there_again(
-    team: PostgresTeam, workspace_id: str
-) -> None:
+def test_a_job_run_before_the_database_was_restored_waits_there_again(team: PostgresTeam, workspace_id: str) -> None:
     job = job_of("again", "feedback", {"memory_id": "m", "verdict": "helpful"})
     running = lifecycle.step(lifecycle.accept(job, clock.now()), lifecycle.Started(), clock.now())
     assert running.state == "running"

@@ -190,9 +190,7 @@ def ask(hosted: Hosted, name: str, body: dict[str, Any], token: str) -> httpx.Re
 
 
 @pytest.mark.parametrize("name", sorted(bodies(NOBODY)))
-def test_each_route_answers_whose_workspace_it_is_and_shows_and_changes_no_other_persons(
-    strangers: Strangers, name: str
-) -> None:
+def test_each_route_answers_whose_workspace_it_is_and_touches_no_other(strangers: Strangers, name: str) -> None:
     hosted, body = strangers.hosted, bodies(strangers.workspace_id)[name]
     before = dump(hosted, strangers.workspace_id)
     theirs = ask(hosted, name, body, strangers.bobs)

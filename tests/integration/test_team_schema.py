@@ -79,9 +79,7 @@ def made(dsn: str) -> None:
     server.close()
 
 
-def test_an_upgrade_that_a_long_transaction_blocks_lets_others_pass_and_is_made_afterwards(
-    dsn: str, request: pytest.FixtureRequest
-) -> None:
+def test_an_upgrade_behind_a_long_transaction_lets_others_pass_first(dsn: str, request: pytest.FixtureRequest) -> None:
     made(dsn)
     request.getfixturevalue("newer_program")
     server = Server(dsn)
@@ -98,9 +96,7 @@ def test_an_upgrade_that_a_long_transaction_blocks_lets_others_pass_and_is_made_
     server.close()
 
 
-def test_an_upgrade_leaves_the_jobs_that_one_machine_alone_could_run_to_that_machine(
-    dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_upgrade_leaves_each_machine_the_jobs_it_alone_can_run(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has them in its folder, and posts them with what is attached, or runs them."""
     with monkeypatch.context() as former:
         former.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:5])

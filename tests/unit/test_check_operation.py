@@ -202,9 +202,7 @@ def test_a_damaged_page_is_seen_and_keeps_no_other_check_from_being_made(workspa
         (by_sql("ALTER TABLE memories RENAME TO elsewhere"), "CHECK_NOT_MADE"),
     ],
 )
-def test_memories_that_cannot_be_counted_are_a_finding_and_no_failure(
-    workspace: Workspace, harm: Callable[[Workspace], None], code: str
-) -> None:
+def test_uncountable_memories_are_a_finding(workspace: Workspace, harm: Callable[[Workspace], None], code: str) -> None:
     harm(workspace)
     flip_a_vector(workspace)
     with WithFakeGraph(workspace) as stores:

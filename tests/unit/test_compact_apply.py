@@ -133,9 +133,7 @@ def test_without_a_digest_the_present_topic_is_compacted_with_a_preview(stores: 
     assert previews.load(workspace, result["preview_digest"]) is not None
 
 
-def test_a_job_that_runs_again_after_its_effect_has_the_same_result_and_no_second_effect(
-    filled: WithFakeGraph, workspace: Workspace
-) -> None:
+def test_a_job_that_runs_again_has_the_same_result_and_one_effect(filled: WithFakeGraph, workspace: Workspace) -> None:
     filled.fake.raised = JobError("GRAPH_WRITE_FAILED")
     seen = preview(filled)
     options = {"preview_digest": seen["preview_digest"]}
@@ -161,9 +159,7 @@ def test_a_later_job_of_the_same_id_is_another_job(filled: Stores) -> None:
     assert statuses(filled, *again["superseded"]) == ["Superseded", "Superseded"]
 
 
-def test_what_is_written_of_a_compaction_is_all_or_nothing(
-    filled: Stores, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_compaction_is_all_or_nothing(filled: Stores, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     preview(filled)
     before = rows(workspace)
 

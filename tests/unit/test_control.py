@@ -275,9 +275,7 @@ def test_a_request_that_cannot_be_obeyed_now_holds_up_no_other(desk: Desk) -> No
 
 
 @pytest.mark.parametrize("name", ["pause.json", "notes", ".hidden"])
-def test_a_folder_is_moved_to_the_rejected_files_once_and_holds_up_nobody(
-    desk: Desk, name: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_folder_is_rejected_once_and_holds_up_nobody(desk: Desk, name: str, caplog: pytest.LogCaptureFixture) -> None:
     (desk.place.control / name).mkdir()
     (desk.place.control / name / "kept.txt").write_text("mine")
     desk.ask("cancel-a.json", {"job_id": "a", "generation": 1})

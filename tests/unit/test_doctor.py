@@ -485,17 +485,13 @@ def test_a_workspace_that_cannot_be_looked_at_is_closed(
         assert "Permission denied" in told
 
 
-def test_what_stands_in_the_place_of_our_folder_has_a_remedy_that_helps(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_stands_in_our_folders_place_has_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / ".cognee_jobs").write_text("")
     assert main(["trust", "--workspace", str(tmp_path)]) == 4
     assert "Move it away" in capsys.readouterr().err
 
 
-def test_a_workspace_where_our_folders_cannot_be_made_is_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_workspace_that_refuses_our_folders_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "WORKSPACE_CLOSED" not in codes(look(Workspace(tmp_path)).findings)
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert "WORKSPACE_CLOSED" in codes(look(Workspace(tmp_path)).findings)
@@ -865,9 +861,7 @@ def fill_with_secrets(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> 
     place.log.write_text("\n".join([*lines, ""]))
 
 
-def test_no_text_key_or_name_is_in_the_archive(
-    used: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_text_key_or_name_is_archived(used: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor_cleaning.getpass, "getuser", lambda: "wilhelmina")
     monkeypatch.setattr(doctor_cleaning.Path, "home", lambda: tmp_path)
     fill_with_secrets(used, monkeypatch)

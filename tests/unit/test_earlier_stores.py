@@ -151,9 +151,7 @@ def test_nothing_outside_the_data_folder_is_read(workspace: Workspace, old: OldW
     assert texts(workspace)[-1].path is None
 
 
-def test_a_store_that_cannot_be_read_is_told_of_and_its_texts_are_found(
-    workspace: Workspace, old: OldWorkspace
-) -> None:
+def test_a_store_that_cannot_be_read_is_told_and_its_texts_are_found(workspace: Workspace, old: OldWorkspace) -> None:
     old.store.write_bytes(b"no database " * 500)
     (old.data / "picture.png").write_bytes(b"x")
     found = earlier_stores.find(workspace)

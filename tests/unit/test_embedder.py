@@ -505,9 +505,7 @@ def through_litellm(provider: Provider, tmp_path: Path) -> Iterator[Callable[[],
 
 
 @pytest.mark.cognee
-def test_litellm_brings_vectors_and_refusals_are_classed(
-    provider: Provider, through_litellm: Callable[[], Any]
-) -> None:
+def test_litellm_brings_vectors_or_classed_refusals(provider: Provider, through_litellm: Callable[[], Any]) -> None:
     [vector] = through_litellm()
     assert np.allclose(vector, np.array([4, 3, 4]) / np.sqrt(41))
     provider.status, provider.content = 401, {"error": {"message": f"{KEY} is wrong"}}

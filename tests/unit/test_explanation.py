@@ -304,9 +304,7 @@ def test_a_project_is_the_workspace_by_its_name_or_its_path_in_any_spelling(tmp_
 
 
 @pytest.mark.parametrize("project", ["/nowhere", "other", ".", "..", "my project", "\0", "~nobody/x", "x" * 5000])
-def test_another_project_is_a_mismatch_and_nothing_is_explained(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: str
-) -> None:
+def test_another_project_is_only_a_mismatch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: str) -> None:
     """A relative path is one as well, wherever the process stands that answers."""
     root = tmp_path / "My Project"
     root.mkdir()

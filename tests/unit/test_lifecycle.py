@@ -348,9 +348,7 @@ def test_a_replay_is_trusted_with_others_again() -> None:
 
 
 @given(st.integers(0, 99), st.integers(1, 99), st.integers(1, 99))
-def test_however_many_share_the_child_it_is_at_least_one_and_at_most_as_many_as_may(
-    number: int, together: int, at_most: int
-) -> None:
+def test_at_least_one_shares_the_child_and_at_most_as_many_as_may(number: int, together: int, at_most: int) -> None:
     events: list[Event] = [Started(together), Interrupted("CHILD_DIED")] * min(number, 3)
     assert 1 <= together_after(*events, at_most=at_most) <= at_most
 

@@ -118,9 +118,7 @@ def test_the_passages_of_a_memory_stand_at_its_rows(place: Place) -> None:
         assert np.array_equal(wholes[whole_row], mapped[row])
 
 
-def test_an_addition_that_is_aborted_leaves_nothing_and_its_rows_are_overwritten(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_aborted_addition_leaves_nothing_and_its_rows_free(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     with place.having("a") as store:
         with monkeypatch.context() as patch:
             patch.setattr(store.outbox, "enqueue", lambda *_: 1 / 0)
@@ -247,9 +245,7 @@ WORD_DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", WORD_DAMAGES.values(), ids=WORD_DAMAGES)
-def test_a_damaged_full_text_index_is_made_again_at_the_next_opening(
-    place: Place, damage: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_word_index_is_remade_at_opening(place: Place, damage: str, caplog: pytest.LogCaptureFixture) -> None:
     with place.having("a", "b") as store:
         before = everything(place.workspace)
     harmed(place.workspace, damage)

@@ -23,9 +23,7 @@ from benchmarks.metrics import METRICS, bounds, of_query, of_run, resampled
         ([], ["a", "b"], [0, 0, 0, 0, 0]),
     ],
 )
-def test_the_measures_of_a_query_are_those_worked_out_by_hand(
-    ranked: list[str], relevant: list[str], expected: list[float]
-) -> None:
+def test_a_querys_measures_are_those_by_hand(ranked: list[str], relevant: list[str], expected: list[float]) -> None:
     assert of_query(ranked, relevant) == pytest.approx(expected)
 
 

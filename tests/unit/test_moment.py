@@ -435,9 +435,7 @@ def test_the_own_model_of_a_tool_is_kept_until_it_is_changed_and_ends_with_its_c
 
 
 @pytest.mark.parametrize("tool", [tool for tool in installers.INSTALLERS if installers.moments_of(tool)])
-def test_a_tool_calls_the_hook_at_the_moments_that_are_chosen_and_no_others(
-    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tool_calls_the_hook_only_when_chosen(tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(USER_HOME, str(tmp_path))
     events = (*hook._BEFORE_ANSWER, *hook._OF_A_FILE, *hook._AFTER_A_COMMAND)
 

@@ -79,9 +79,7 @@ def test_an_item_a_later_one_only_touches_stays_open(tmp_path: Path, embedder: E
     ],
     ids=["earlier", "another topic", "superseded", "draft", "no statement"],
 )
-def test_only_a_later_statement_in_force_of_the_topic_closes(
-    tmp_path: Path, embedder: Embedder, closing_memory: Memory
-) -> None:
+def test_only_a_later_valid_one_of_the_topic_closes(tmp_path: Path, embedder: Embedder, closing_memory: Memory) -> None:
     found = left(tmp_path, embedder, memory(2, open_questions=[QUESTION]), closing_memory)
     assert f"1 {QUESTION}" in found
 

@@ -212,9 +212,7 @@ def test_what_the_settings_say_goes_with_the_question(worker: FakeWorker, monkey
     assert "status" not in sent
 
 
-def test_the_script_of_the_contract_keeps_its_preset_and_everybody_else_gets_the_other(
-    worker: FakeWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_contracts_script_keeps_the_former_preset(worker: FakeWorker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(worker.settings.config_dir))
     ask_for(worker, query="x")
     script.respond(str(worker.workspace.root), {"query": "x"})
@@ -303,9 +301,7 @@ def answered(used: dict[str, Any] | None, *warnings: str, **other: Any) -> bytes
     ("used", "is_taken"),
     [(USED, True), (None, False), (USED | {"hits": 5}, False), (USED | {"model": "local:/other"}, False)],
 )
-def test_only_our_rerankers_answer_is_passed_on(
-    worker: FakeWorker, used: dict[str, Any] | None, is_taken: bool
-) -> None:
+def test_only_our_rerankers_answer_is_passed(worker: FakeWorker, used: dict[str, Any] | None, is_taken: bool) -> None:
     worker.settings = replace(worker.settings, rerank_model="/models/minilm")
     worker.respond = lambda connection: connection.sendall(answered(used))
     assert (worker.ask() is not None) is is_taken

@@ -97,9 +97,7 @@ def test_what_the_store_has_is_submitted(workspace: Workspace, kind: str, payloa
         ("memories set-status typo Draft", "There is no memory 'typo'."),
     ],
 )
-def test_a_typo_on_the_command_line_makes_no_job(
-    workspace: Workspace, capsys: pytest.CaptureFixture[str], command: str, says: str
-) -> None:
+def test_a_typo_makes_no_job(workspace: Workspace, capsys: pytest.CaptureFixture[str], command: str, says: str) -> None:
     trust.adopt(workspace, load().config_folder, trusted=True)
     before = set(workspace.root.rglob("*.json"))
     assert main([*command.split(), "--no-start", "--no-wait", "--workspace", str(workspace.root)]) == 1

@@ -113,9 +113,7 @@ def _spoil(name: str) -> Callable[[Path], None]:
         (lambda folder: cross_encoder.make(folder, TEXTS, steep=math.nan), "gave no finite number"),
     ],
 )
-def test_a_folder_that_is_wrong_is_told_with_a_remedy(
-    folder: Path, damage: Callable[[Path], Any], message: str
-) -> None:
+def test_a_wrong_folder_is_told_with_a_remedy(folder: Path, damage: Callable[[Path], Any], message: str) -> None:
     damage(folder)
     reranker = local(folder)
     for _ in range(2):

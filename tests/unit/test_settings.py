@@ -110,9 +110,7 @@ def test_text_becomes_the_type_of_the_setting(sources: Sources) -> None:
         ("COGNEE_MEMORY_LOG_LEVEL", "LOUD", "one of DEBUG"),
     ],
 )
-def test_a_value_that_cannot_be_read_is_refused_with_its_variable_and_source(
-    sources: Sources, name: str, value: str, why: str
-) -> None:
+def test_a_bad_value_is_refused_with_its_variable_and_source(sources: Sources, name: str, value: str, why: str) -> None:
     sources.environment[name] = value
     error = sources.refused()
     assert error.message.startswith(f"{name} (environment): ")

@@ -139,9 +139,7 @@ def test_a_drop_makes_the_inbox_when_no_worker_was_ever_there(tmp_path: Path) ->
     assert [entry.name for entry in spool.inbox(place)] == ["a"]
 
 
-def test_a_drop_that_was_cut_off_is_unseen_and_in_nobodys_way(
-    place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cut_off_drop_is_unseen_and_in_nobodys_way(place: SpoolPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(files, "rename", _cut)
         with pytest.raises(PowerCut):
@@ -187,9 +185,7 @@ def test_the_copy_is_the_job_as_it_was_sent_with_the_same_digest(place: SpoolPat
     assert again.sha256 == record.job_sha256
 
 
-def test_copies_are_durable_before_records_and_records_before_the_drops_go(
-    place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_copies_then_records_are_durable_before_drops_go(place: SpoolPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
 
     def noting(name: str, where: Callable[[Path], str]) -> None:
@@ -266,9 +262,7 @@ def test_a_rejected_file_is_kept_with_the_reason_beside_it(place: SpoolPaths) ->
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
-def test_a_rejected_file_is_closed_to_others_and_one_with_a_name_elsewhere_stays_as_it_is_there(
-    place: SpoolPaths, tmp_path: Path
-) -> None:
+def test_a_rejected_file_is_closed_to_others_unless_it_has_a_name_elsewhere(place: SpoolPaths, tmp_path: Path) -> None:
     with masked(0):
         (place.inbox / "open").write_bytes(b"?")
         elsewhere = tmp_path / "elsewhere"

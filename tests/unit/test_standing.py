@@ -161,9 +161,7 @@ def test_of_two_memories_of_the_same_date_none_replaces_the_other(place: Place) 
         ((LONG.format(4), LONG.format(5)), 1),  # the decision's own words
     ],
 )
-def test_decisions_of_two_topics_are_at_most_disputed_and_only_where_the_topics_are_alike(
-    place: Place, topics: tuple[str, str], found: int
-) -> None:
+def test_decisions_of_two_topics_at_most_dispute_if_alike(place: Place, topics: tuple[str, str], found: int) -> None:
     place.compared(
         saying(0.99),
         memory("a", "2026-09-01", LONG.format(4), topic=topics[0], context="It was asked at the desk."),
@@ -350,18 +348,14 @@ def test_of_several_pairs_that_only_answers_name_none_is_settled_by_the_numbers_
 
 
 @pytest.mark.parametrize("newer_context", ["How long books may be kept.", "Readers with children asked for it."])
-def test_a_sentence_of_the_context_that_repeats_the_question_does_not_keep_the_replaced_one_first(
-    place: Place, newer_context: str
-) -> None:
+def test_a_context_that_repeats_the_question_keeps_no_replaced_one_first(place: Place, newer_context: str) -> None:
     older = memory("a", "2026-09-01", OLD, context="How long books may be kept.")
     place.compared(saying(0.95, (OLD, NEW)), older, memory("b", "2026-10-01", NEW, context=newer_context))
     newer, older = place.ask("how long may books be kept")["results"]
     assert (newer["memory_id"], older["standing"]["state"]) == ("b", "replaced")
 
 
-def test_a_sentence_of_the_context_that_answers_keeps_the_memory_first_though_its_decision_was_replaced(
-    place: Place, embedder: Embedder
-) -> None:
+def test_a_context_that_answers_keeps_the_memory_first_though_it_was_replaced(place: Place, embedder: Embedder) -> None:
     place.embedder = embedder
     complaint = "Mrs Okafor complained that the shelf is too small."
     older = memory("a", "2026-09-01", OLD, topic="Loans", topic_id="loans", context=complaint)
@@ -679,9 +673,7 @@ def test_a_cleared_verdict_loses_its_reason_and_name_and_still_counts(disputed: 
         assert [(one.verdict, one.reason, one.by) for one in store.all_verdicts()] == [("both", None, "person")]
 
 
-def test_the_review_shows_a_pair_with_both_sources_and_what_to_do_next(
-    disputed: Place, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_review_shows_a_pair_its_sources_and_what_next(disputed: Place, capsys: pytest.CaptureFixture[str]) -> None:
     show_review({"pairs": review.pairs(disputed.workspace)})
     assert capsys.readouterr().out.splitlines() == [
         "1/2  may contradict each other (0.75)",

@@ -66,9 +66,7 @@ def test_to_another_machine_a_weaker_mode_is_refused(mode: str) -> None:
     assert "hunter2" not in str(caught.value)
 
 
-def test_the_password_file_is_the_users_own_although_the_child_has_another_home(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_password_file_is_the_users_despite_another_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PGPASSFILE", raising=False)
     monkeypatch.setenv("MEMORY_USER_HOME", str(tmp_path))
     found = conninfo_to_dict(address.conninfo("postgresql://u@localhost/d"))
@@ -98,9 +96,7 @@ def test_no_file_of_a_workspace_can_say_where_the_team_is_or_who_asks() -> None:
         (opening.team_of, 'team_token = "t"\nteam = "https://h"'),
     ],
 )
-def test_a_file_that_others_can_read_is_refused(
-    opened: Any, setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_public_file_is_refused(opened: Any, setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path))
     file = tmp_path / "config.toml"
     file.write_text(setting)

@@ -551,9 +551,7 @@ class Estimating(Quarters):
 
 
 @pytest.mark.parametrize(("embedder", "searched"), [(Quarters, "forecast"), (Estimating, None)])
-def test_where_tokens_are_estimated_nothing_is_replaced(
-    tmp_path: Path, embedder: type[FakeEmbedder], searched: str | None
-) -> None:
+def test_estimated_tokens_replace_nothing(tmp_path: Path, embedder: type[FakeEmbedder], searched: str | None) -> None:
     """The tokenizer tells common words from others."""
     shelf = Shelf(tmp_path, embedder(), Settings()).add(*(summary(name, text) for name, text in MISSPELT.items()))
     assert searched_for(shelf, "forcast") == searched

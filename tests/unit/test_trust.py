@@ -177,9 +177,7 @@ def test_a_file_system_without_modes_shows_everything_as_open_and_is_used(
 @pytest.mark.parametrize(
     "name", ["{memory}/memory.db", "{spool}/active/a.json", "{spool}/results/a.json", "{spool}/.owner"]
 )
-def test_a_store_or_record_that_git_tracks_closes_even_a_workspace_of_ours(
-    ours: Workspace, config: Path, name: str
-) -> None:
+def test_a_tracked_store_or_record_closes_even_a_workspace_of_ours(ours: Workspace, config: Path, name: str) -> None:
     """git replaces ignored files at a pull without a question."""
     path = name.format(memory=ours.memory.name, spool=ours.spool.root.name)
     (ours.root / path).touch()
@@ -268,9 +266,7 @@ def test_an_empty_folder_is_adopted(workspace: Workspace, config: Path, place: i
 
 
 @pytest.mark.parametrize("name", ["active", "ended", "rejected", "results", "control", "worker"])
-def test_a_spool_of_ours_whose_folder_has_become_a_link_is_not_opened(
-    ours: Workspace, config: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_spool_that_has_become_a_link_is_not_opened(ours: Workspace, config: Path, tmp_path: Path, name: str) -> None:
     """A pulled commit can put a link where git ignores a folder; the marker beside it vouches for nothing then."""
     (ours.spool.root / name).rmdir()
     (tmp_path / "precious").mkdir(mode=0o755)
@@ -399,9 +395,7 @@ def test_a_configuration_folder_that_cannot_be_written_is_said_and_nothing_is_ma
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"\xff"])
-def test_a_damaged_entry_of_the_users_list_knows_the_workspace_and_does_not_trust_it(
-    workspace: Workspace, config: Path, content: bytes
-) -> None:
+def test_a_damaged_entry_knows_the_workspace_without_trust(workspace: Workspace, config: Path, content: bytes) -> None:
     trust.adopt(workspace, config, trusted=True)
     (entry,) = config.rglob("*.json")
     entry.write_bytes(content)
