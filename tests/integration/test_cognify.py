@@ -251,27 +251,26 @@ def test_an_answer_of_the_wanted_form_is_given_and_paid_for(process: CogneeProce
     assert found["of_job"] == answered
 
 
-@pytest.mark.parametrize(
-    ("step", "code", "details"),
-    [
-        (Status(429, retry_after=77), "RATE_LIMITED", {"status": 429, "retry_after_seconds": 77}),
-        (Status(429), "RATE_LIMITED", {"status": 429}),
-        (Status(429, code="insufficient_quota", message="plan and billing"), "LLM_KEY_REFUSED", None),
-        (Status(401, message=f"bad key {KEY}"), "LLM_KEY_REFUSED", None),
-        (Status(403), "LLM_KEY_REFUSED", None),
-        (Status(402), "LLM_KEY_REFUSED", None),
-        (Status(404), "LLM_CONFIG", None),
-        (Status(400, message=f"what is {TEXT}", code="unsupported_value"), "LLM_CONFIG", {"status": 400}),
-        (Status(400, message="maximum context length", code="context_length_exceeded"), "LLM_TEXT_REFUSED", None),
-        (Status(500, message=TEXT), "LLM_FAILED", {"status": 500}),
-        (Status(503, retry_after=9), "LLM_FAILED", {"status": 503, "retry_after_seconds": 9}),
-        (Status(529), "LLM_FAILED", {"status": 529}),
-        (Status(408), "LLM_TIMEOUT", None),
-        (Reset(), "LLM_UNREACHABLE", None),
-        (Garbage(), "LLM_FAILED", None),
-    ],
-    ids=repr,
-)
+REFUSALS = [
+    (Status(429, retry_after=77), "RATE_LIMITED", {"status": 429, "retry_after_seconds": 77}),
+    (Status(429), "RATE_LIMITED", {"status": 429}),
+    (Status(429, code="insufficient_quota", message="plan and billing"), "LLM_KEY_REFUSED", None),
+    (Status(401, message=f"bad key {KEY}"), "LLM_KEY_REFUSED", None),
+    (Status(403), "LLM_KEY_REFUSED", None),
+    (Status(402), "LLM_KEY_REFUSED", None),
+    (Status(404), "LLM_CONFIG", None),
+    (Status(400, message=f"what is {TEXT}", code="unsupported_value"), "LLM_CONFIG", {"status": 400}),
+    (Status(400, message="maximum context length", code="context_length_exceeded"), "LLM_TEXT_REFUSED", None),
+    (Status(500, message=TEXT), "LLM_FAILED", {"status": 500}),
+    (Status(503, retry_after=9), "LLM_FAILED", {"status": 503, "retry_after_seconds": 9}),
+    (Status(529), "LLM_FAILED", {"status": 529}),
+    (Status(408), "LLM_TIMEOUT", None),
+    (Reset(), "LLM_UNREACHABLE", None),
+    (Garbage(), "LLM_FAILED", None),
+]
+
+
+@pytest.mark.parametrize(("step", "code", "details"), REFUSALS, ids=repr)
 def test_a_refusal_ends_the_call_at_once_with_one_request(
     process: CogneeProcess, model: LlmServer, step: Step, code: str, details: dict[str, int] | None
 ) -> None:

@@ -188,14 +188,14 @@ def test_a_decision_record_cannot_be_ingested(graph: CogneeProcess) -> None:
     assert outcome["error"]["code"] == "JOB_INVALID"
 
 
-@pytest.mark.parametrize(
-    ("fields", "created"),
-    [
-        ({}, SUBMITTED),
-        ({"submitted_at": None}, ACCEPTED),
-        ({"submitted_at": None, "accepted_at": "2026-11-05T00:00:00Z"}, "2026-11-05T00:00:00Z"),
-    ],
-)
+TIMES_GIVEN = [
+    ({}, SUBMITTED),
+    ({"submitted_at": None}, ACCEPTED),
+    ({"submitted_at": None, "accepted_at": "2026-11-05T00:00:00Z"}, "2026-11-05T00:00:00Z"),
+]
+
+
+@pytest.mark.parametrize(("fields", "created"), TIMES_GIVEN)
 def test_a_missing_time_is_that_of_asking_and_never_that_of_an_attempt(
     graph: CogneeProcess, fields: dict[str, Any], created: str
 ) -> None:

@@ -248,16 +248,16 @@ def test_counts_out_of_range_are_clamped_and_reported(place: Place) -> None:
     assert most["result_count"] == most["total_results"] > 5
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
-        (("", "5"), "QUERY_EMPTY"),
-        ((HARBOUR_QUERY, "many"), "ARGUMENT_INVALID"),
-        ((HARBOUR_QUERY, "5", "2000", "7", "true", "more"), "ARGUMENT_INVALID"),
-        ((HARBOUR_QUERY, "--since", "2025-11-20", "--until", "2025-11-19"), "ARGUMENT_INVALID"),
-        ((HARBOUR_QUERY, "--loud"), "ARGUMENT_INVALID"),
-    ],
-)
+NONSENSE = [
+    (("", "5"), "QUERY_EMPTY"),
+    ((HARBOUR_QUERY, "many"), "ARGUMENT_INVALID"),
+    ((HARBOUR_QUERY, "5", "2000", "7", "true", "more"), "ARGUMENT_INVALID"),
+    ((HARBOUR_QUERY, "--since", "2025-11-20", "--until", "2025-11-19"), "ARGUMENT_INVALID"),
+    ((HARBOUR_QUERY, "--loud"), "ARGUMENT_INVALID"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code"), NONSENSE)
 def test_nonsense_is_an_error_with_code_and_exit_status(place: Place, arguments: tuple[str, ...], code: str) -> None:
     found = script(place, str(place.workspace.root), *arguments, status=2)
     assert (found["error_code"], found["results"]) == (code, [])
@@ -320,17 +320,17 @@ def test_ties_stand_in_the_order_of_their_statuses_then_of_their_dates_then_of_t
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("bounds", "names"),
-    [
-        ({"since": "2025-11-14T12:00:00Z"}, {"newer", "record", "legacy"}),
-        ({"since": "2025-11-14T12:00:01Z"}, {"newer"}),
-        ({"since": "2025-11-07", "until": "2025-11-14T13:00:00+01:00"}, {"active"}),
-        ({"until": "2025-11-14T12:00:00Z"}, {"active"}),
-        ({"until": "2025-11-14T12:00:00.001"}, {"active", "record", "legacy"}),
-        ({"since": "2025-11-21"}, set()),
-    ],
-)
+RANGES = [
+    ({"since": "2025-11-14T12:00:00Z"}, {"newer", "record", "legacy"}),
+    ({"since": "2025-11-14T12:00:01Z"}, {"newer"}),
+    ({"since": "2025-11-07", "until": "2025-11-14T13:00:00+01:00"}, {"active"}),
+    ({"until": "2025-11-14T12:00:00Z"}, {"active"}),
+    ({"until": "2025-11-14T12:00:00.001"}, {"active", "record", "legacy"}),
+    ({"since": "2025-11-21"}, set()),
+]
+
+
+@pytest.mark.parametrize(("bounds", "names"), RANGES)
 def test_a_range_of_time_begins_with_its_first_bound_and_ends_before_its_second(
     asked: Ask, bounds: dict[str, str], names: set[str]
 ) -> None:

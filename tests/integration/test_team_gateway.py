@@ -632,13 +632,13 @@ def test_what_is_no_request_gets_a_clear_error(strangers: Strangers, body: bytes
         assert (answer.status_code, answer.json()["error_code"]) == (400, "ARGUMENT_INVALID"), name
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b'[1, "secrets", "[1]", {}, null]', b'[1, "tombstones", "1", {}, null]',
-        b'[1, "memories", "[1, 2]", {}, null]', b"7",
-    ],
-)  # fmt: skip
+NOT_SHARED = [
+    b'[1, "secrets", "[1]", {}, null]', b'[1, "tombstones", "1", {}, null]',
+    b'[1, "memories", "[1, 2]", {}, null]', b"7",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", NOT_SHARED)
 def test_a_row_of_no_shared_table_is_refused_and_nothing_is_shared(strangers: Strangers, line: bytes) -> None:
     workspace_id = str(uuid4())
     answer = share(strangers, workspace_id, line + b"\n" + wire.END)
@@ -728,16 +728,16 @@ def memory(number: int, memory_id: str, words: str = "Said.", *, hidden: bool = 
     return SharedRow("memories", key_text([number]), value, None if hidden else b"\0" * 12)
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [SharedRow("persons", json.dumps([Y]), {"name": Y})],
-        [replace(memory(2, Y), vectors=None)],
-        [replace(memory(2, Y, hidden=True), vectors=b"\0" * 12)],
-        [memory(2, X)],
-        [memory(1, Y)],
-    ],
-)
+NO_WORKSPACES = [
+    [SharedRow("persons", json.dumps([Y]), {"name": Y})],
+    [replace(memory(2, Y), vectors=None)],
+    [replace(memory(2, Y, hidden=True), vectors=b"\0" * 12)],
+    [memory(2, X)],
+    [memory(1, Y)],
+]
+
+
+@pytest.mark.parametrize("rows", NO_WORKSPACES)
 def test_rows_that_are_no_workspace_are_not_shared(hosted: Hosted, rows: list[SharedRow]) -> None:
     """A changed client of one person must not stop the copies of all others."""
     workspace_id = str(uuid4())

@@ -36,18 +36,18 @@ def config(model: LocalModel, cache: Path) -> EmbeddingConfig:
 # --- what the folders say ---
 
 
-@pytest.mark.parametrize(
-    ("name", "query", "text", "pooling"),
-    [
-        ("bge-small-en-v1.5", "Represent this sentence for searching relevant passages: ", "", "first"),
-        ("e5-small-v2", "query: ", "passage: ", "mean"),
-        ("multilingual-e5-base", "query: ", "passage: ", "mean"),
-        ("gte-small", "", "", "mean"),
-        ("snowflake-arctic-embed-s", "Represent this sentence for searching relevant passages: ", "", "first"),
-        ("nomic-embed-text-v1.5", "search_query: ", "search_document: ", "mean"),
-        ("all-small-sentence", "", "", "none"),
-    ],
-)
+LAYOUTS = [
+    ("bge-small-en-v1.5", "Represent this sentence for searching relevant passages: ", "", "first"),
+    ("e5-small-v2", "query: ", "passage: ", "mean"),
+    ("multilingual-e5-base", "query: ", "passage: ", "mean"),
+    ("gte-small", "", "", "mean"),
+    ("snowflake-arctic-embed-s", "Represent this sentence for searching relevant passages: ", "", "first"),
+    ("nomic-embed-text-v1.5", "search_query: ", "search_document: ", "mean"),
+    ("all-small-sentence", "", "", "none"),
+]
+
+
+@pytest.mark.parametrize(("name", "query", "text", "pooling"), LAYOUTS)
 def test_a_model_of_each_layout_is_added_and_embeds_as_its_family_wants(
     tmp_path: Path, name: str, query: str, text: str, pooling: str
 ) -> None:

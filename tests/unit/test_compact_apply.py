@@ -223,20 +223,20 @@ def test_a_rejected_conflict_is_a_verdict_and_is_not_asked_again_not_even_after_
     assert [conflict["judged_by"] for conflict in preview(filled)["conflicts"]] == ["said"]
 
 
-@pytest.mark.parametrize(
-    ("holds", "decisions", "told"),
-    [
-        ("newer", ["[Later] Retry three times (2026-10-09, #2) supersedes Retry five times (2026-10-02, #1)",
-                   "[Earlier] Retry five times (2026-10-02, #1)"],
-         "“Retry three times” (2026-10-09, #2) replaced “Retry five times” (2026-10-02, #1): The council said so."),
-        ("older", ["[Later] Retry five times (2026-10-02, #1) supersedes Retry three times (2026-10-09, #2)",
-                   "[Earlier] Retry three times (2026-10-09, #2)"],
-         "“Retry five times” (2026-10-02, #1) holds, not “Retry three times” (2026-10-09, #2): The council said so."),
-        ("both", ["Retry five times (2026-10-02, #1)", "Retry three times (2026-10-09, #2)"],
-         "“Retry three times” (2026-10-09, #2) and “Retry five times” (2026-10-02, #1) both hold:"
-         " The council said so."),
-    ],
-)  # fmt: skip
+SETTLED = [
+    ("newer", ["[Later] Retry three times (2026-10-09, #2) supersedes Retry five times (2026-10-02, #1)",
+               "[Earlier] Retry five times (2026-10-02, #1)"],
+     "“Retry three times” (2026-10-09, #2) replaced “Retry five times” (2026-10-02, #1): The council said so."),
+    ("older", ["[Later] Retry five times (2026-10-02, #1) supersedes Retry three times (2026-10-09, #2)",
+               "[Earlier] Retry three times (2026-10-09, #2)"],
+     "“Retry five times” (2026-10-02, #1) holds, not “Retry three times” (2026-10-09, #2): The council said so."),
+    ("both", ["Retry five times (2026-10-02, #1)", "Retry three times (2026-10-09, #2)"],
+     "“Retry three times” (2026-10-09, #2) and “Retry five times” (2026-10-02, #1) both hold:"
+     " The council said so."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("holds", "decisions", "told"), SETTLED)
 def test_what_the_review_settled_is_settled_in_the_record_with_its_reason(
     filled: Stores, holds: str, decisions: list[str], told: str
 ) -> None:

@@ -36,15 +36,15 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize(
-    ("error", "expected"),
-    [
-        (OSError(errno.ENOSPC, ""), True),
-        (OSError(getattr(errno, "EDQUOT", errno.ENOSPC), ""), True),
-        (OSError(errno.EACCES, ""), False),
-        (ValueError(), False),
-    ],
-)
+FULL_DISKS = [
+    (OSError(errno.ENOSPC, ""), True),
+    (OSError(getattr(errno, "EDQUOT", errno.ENOSPC), ""), True),
+    (OSError(errno.EACCES, ""), False),
+    (ValueError(), False),
+]
+
+
+@pytest.mark.parametrize(("error", "expected"), FULL_DISKS)
 def test_a_full_disk_and_a_used_up_quota_are_both_no_space(error: Exception, expected: bool) -> None:
     assert files.is_no_space(error) is expected
 

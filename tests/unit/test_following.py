@@ -118,14 +118,14 @@ def test_a_worker_that_has_just_started_is_no_reason_to_start_another(team: Team
     assert (team.asked, team.started) == (1, 0)
 
 
-@pytest.mark.parametrize(
-    ("lacks", "says"),
-    [
-        (None, "one was started. The team did not answer within 0.15 s: what others added or changed since"),
-        (Missing(0, forgets=False), None),
-        (Missing(3, forgets=False), "one was started. Changes are missing here, 3 since 2026-11-20T12:00:00Z"),
-    ],
-)
+LACKS = [
+    (None, "one was started. The team did not answer within 0.15 s: what others added or changed since"),
+    (Missing(0, forgets=False), None),
+    (Missing(3, forgets=False), "one was started. Changes are missing here, 3 since 2026-11-20T12:00:00Z"),
+]
+
+
+@pytest.mark.parametrize(("lacks", "says"), LACKS)
 def test_without_a_worker_one_is_started_and_what_is_missing_is_said_at_once(
     team: Team, lacks: Missing | None, says: str | None
 ) -> None:

@@ -145,14 +145,17 @@ def test_a_download_arrives_whole_and_reports_its_bytes(server: FileServer, tmp_
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
+PARTS = [
+    (None, {"cut_after": [70_000, 50_000]}, [None, "bytes=70000-", "bytes=120000-"]),
+    (bytes(range(256)) * 400, {}, ["bytes=102400-"]),
+    (bytes(range(256)) * 400, {"ranges": False}, ["bytes=102400-"]),
+    (b"x" * 100_000, {}, ["bytes=100000-", None]),
+]
+
+
 @pytest.mark.parametrize(
     ("part", "has", "asked"),
-    [
-        (None, {"cut_after": [70_000, 50_000]}, [None, "bytes=70000-", "bytes=120000-"]),
-        (bytes(range(256)) * 400, {}, ["bytes=102400-"]),
-        (bytes(range(256)) * 400, {"ranges": False}, ["bytes=102400-"]),
-        (b"x" * 100_000, {}, ["bytes=100000-", None]),
-    ],
+    PARTS,
     ids=["a cut connection", "an earlier run", "a server that ignores it and sends all", "a part that is damaged"],
 )
 def test_a_download_goes_on_where_it_was_and_begins_anew_where_that_is_wrong(

@@ -66,17 +66,17 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
 # --- whether one is leaving ---
 
 
-@pytest.mark.parametrize(
-    ("state", "leaving"),
-    [
-        ("starting", False),
-        ("ready", False),
-        ("paused", False),
-        ("draining", True),
-        ("exiting", True),
-        ("stopped", True),
-    ],
-)
+STATES_OF_WORKERS = [
+    ("starting", False),
+    ("ready", False),
+    ("paused", False),
+    ("draining", True),
+    ("exiting", True),
+    ("stopped", True),
+]
+
+
+@pytest.mark.parametrize(("state", "leaving"), STATES_OF_WORKERS)
 def test_a_worker_that_takes_up_nothing_more_is_leaving(workspace: Workspace, state: str, leaving: bool) -> None:
     beat(workspace, state)
     assert launch.is_shutting_down(workspace) is leaving

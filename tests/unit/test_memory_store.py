@@ -457,17 +457,17 @@ def test_readers_see_nothing_before_the_first_store_and_a_snapshot_afterwards(pl
         store.checkpoint()
 
 
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (OSError(28, "No space left on device"), "DISK_FULL"),
-        (sqlite3.SQLITE_FULL, "DISK_FULL"),
-        (sqlite3.SQLITE_BUSY, "STORE_BUSY"),
-        (sqlite3.SQLITE_BUSY_SNAPSHOT, "STORE_BUSY"),
-        (sqlite3.SQLITE_CORRUPT, "STORE_UNREADABLE"),
-        (sqlite3.SQLITE_IOERR_WRITE, "STORE_UNREADABLE"),
-    ],
-)
+DISK_FAILURES = [
+    (OSError(28, "No space left on device"), "DISK_FULL"),
+    (sqlite3.SQLITE_FULL, "DISK_FULL"),
+    (sqlite3.SQLITE_BUSY, "STORE_BUSY"),
+    (sqlite3.SQLITE_BUSY_SNAPSHOT, "STORE_BUSY"),
+    (sqlite3.SQLITE_CORRUPT, "STORE_UNREADABLE"),
+    (sqlite3.SQLITE_IOERR_WRITE, "STORE_UNREADABLE"),
+]
+
+
+@pytest.mark.parametrize(("error", "code"), DISK_FAILURES)
 def test_a_failure_of_the_disk_is_an_error_that_waits(error: OSError | int, code: str) -> None:
     """It is not the job's fault: its attempts must not be used up."""
     if isinstance(error, int):

@@ -107,21 +107,21 @@ def test_a_lock_that_nobody_known_holds_does_not_make_stopping_wait_for_ever(
     assert "No process was signalled" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("line", "is_worker"),
-    [
-        ("python -m worker --workspace {root} --detached", True),
-        ("python -m worker --workspace /elsewhere --detached", False),
-        ("python /home/ada/bin/cognee-memory worker", True),
-        ("python -m worker.cli worker --workspace {root}", True),
-        ("python.exe C:/bin/cognee-memory.exe worker run --json", True),
-        ("python /home/ada/bin/cognee-memory worker stop", False),
-        ("python /home/ada/bin/cognee-memory jobs prune", False),
-        ("python -m worker.child.main {root} 12", False),
-        ("python -m pytest tests/unit/worker", False),
-        ("", False),
-    ],
-)
+COMMAND_LINES = [
+    ("python -m worker --workspace {root} --detached", True),
+    ("python -m worker --workspace /elsewhere --detached", False),
+    ("python /home/ada/bin/cognee-memory worker", True),
+    ("python -m worker.cli worker --workspace {root}", True),
+    ("python.exe C:/bin/cognee-memory.exe worker run --json", True),
+    ("python /home/ada/bin/cognee-memory worker stop", False),
+    ("python /home/ada/bin/cognee-memory jobs prune", False),
+    ("python -m worker.child.main {root} 12", False),
+    ("python -m pytest tests/unit/worker", False),
+    ("", False),
+]
+
+
+@pytest.mark.parametrize(("line", "is_worker"), COMMAND_LINES)
 def test_a_worker_is_known_by_its_command_line(tmp_path: Path, line: str, is_worker: bool) -> None:
     assert is_worker_command(line.format(root=tmp_path).split(), Workspace(tmp_path)) is is_worker
 

@@ -97,19 +97,19 @@ def test_text_becomes_the_type_of_the_setting(sources: Sources) -> None:
     assert found.cache_folder == Path.home() / "models"
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "why"),
-    [
-        ("COGNEE_MEMORY_MAX_RESULTS", "many", "invalid literal"),
-        ("COGNEE_MEMORY_MAX_RESULTS", "2.5", "invalid literal"),
-        ("COGNEE_MEMORY_MAX_RESULTS", "-1", "at least 0"),
-        ("COGNEE_MEMORY_RESCAN_SECONDS", "nan", "at least 0"),
-        ("COGNEE_MEMORY_RESCAN_SECONDS", "inf", "at least 0"),
-        ("COGNEE_MEMORY_TEST_JOBS", "perhaps", "true or false"),
-        ("COGNEE_MEMORY_RANKING_PRESET", "forever", "one of contract, long-lived"),
-        ("COGNEE_MEMORY_LOG_LEVEL", "LOUD", "one of DEBUG"),
-    ],
-)
+BAD_VALUES = [
+    ("COGNEE_MEMORY_MAX_RESULTS", "many", "invalid literal"),
+    ("COGNEE_MEMORY_MAX_RESULTS", "2.5", "invalid literal"),
+    ("COGNEE_MEMORY_MAX_RESULTS", "-1", "at least 0"),
+    ("COGNEE_MEMORY_RESCAN_SECONDS", "nan", "at least 0"),
+    ("COGNEE_MEMORY_RESCAN_SECONDS", "inf", "at least 0"),
+    ("COGNEE_MEMORY_TEST_JOBS", "perhaps", "true or false"),
+    ("COGNEE_MEMORY_RANKING_PRESET", "forever", "one of contract, long-lived"),
+    ("COGNEE_MEMORY_LOG_LEVEL", "LOUD", "one of DEBUG"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "why"), BAD_VALUES)
 def test_a_bad_value_is_refused_with_its_variable_and_source(sources: Sources, name: str, value: str, why: str) -> None:
     sources.environment[name] = value
     error = sources.refused()
@@ -401,15 +401,15 @@ def test_a_setting_is_checked_and_written_by_its_name_or_its_variable(
     assert load().llm_api_key == "sk-drawn-at-random"
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("max_results", "many", "SETTING_INVALID"),
-        ("max_result", "7", "Did you mean max_results?"),
-        ("config_dir", "/tmp", "There is no setting"),
-        ("alpha", "0.9", "Nothing was changed."),
-    ],
-)
+UNWRITTEN = [
+    ("max_results", "many", "SETTING_INVALID"),
+    ("max_result", "7", "Did you mean max_results?"),
+    ("config_dir", "/tmp", "There is no setting"),
+    ("alpha", "0.9", "Nothing was changed."),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "said"), UNWRITTEN)
 def test_a_setting_that_is_unknown_wrong_or_without_effect_is_not_written(
     tmp_path: Path, name: str, value: str, said: str, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

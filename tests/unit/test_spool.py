@@ -341,25 +341,24 @@ def test_there_is_no_record_before_one_is_written(place: SpoolPaths) -> None:
 _RECORD = accepted("a")[1].as_dict()
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"{",
-        b"[]",
-        b"null",
-        b"{}",
-        b"\xff",
-        b"[" * 100_000,
-        encode({**_RECORD, "schema_version": 2}),
-        encode({**_RECORD, "state": "unheard-of"}),
-        encode({**_RECORD, "job_id": "b"}),
-        encode({**_RECORD, "attempts": [{}]}),
-        encode({**_RECORD, "attempts": 3}),
-        encode({name: value for name, value in _RECORD.items() if name != "kind"}),
-    ],
-    ids=range(13),
-)
+DAMAGED = [
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b"{}",
+    b"\xff",
+    b"[" * 100_000,
+    encode({**_RECORD, "schema_version": 2}),
+    encode({**_RECORD, "state": "unheard-of"}),
+    encode({**_RECORD, "job_id": "b"}),
+    encode({**_RECORD, "attempts": [{}]}),
+    encode({**_RECORD, "attempts": 3}),
+    encode({name: value for name, value in _RECORD.items() if name != "kind"}),
+]
+
+
+@pytest.mark.parametrize("data", DAMAGED, ids=range(13))
 def test_a_damaged_record_is_a_value_error_and_left_out_of_the_list(place: SpoolPaths, data: bytes) -> None:
     spool.write_records(place, [accepted("good")[1]])
     files.replace(place.record("a"), data)

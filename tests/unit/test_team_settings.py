@@ -28,13 +28,13 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 # --- the address ---
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        "postgresql://u@localhost/d", "postgresql://u@127.0.0.1:5433/d", "postgresql://u@[::1]/d",
-        "postgresql:///d?host=/run/postgresql", "postgres://u@localhost/d",
-    ],
-)  # fmt: skip
+ADDRESSES = [
+    "postgresql://u@localhost/d", "postgresql://u@127.0.0.1:5433/d", "postgresql://u@[::1]/d",
+    "postgresql:///d?host=/run/postgresql", "postgres://u@localhost/d",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", ADDRESSES)
 def test_on_this_machine_the_connection_is_as_the_address_says(given: str) -> None:
     assert "sslmode" not in conninfo_to_dict(address.conninfo(given))
 
@@ -88,14 +88,14 @@ def test_no_file_of_a_workspace_can_say_where_the_team_is_or_who_asks() -> None:
     assert not any(is_allowed_in_workspace(name, trusted) for name in ours for trusted in (False, True))
 
 
-@pytest.mark.parametrize(
-    ("opened", "setting"),
-    [
-        (opening.server_of, 'store = "postgresql://u:p@localhost/d"'),
-        (opening.server_of, 'store = "postgresql://u@localhost/d"\npool_store = "postgresql://u:p@localhost/d"'),
-        (opening.team_of, 'team_token = "t"\nteam = "https://h"'),
-    ],
-)
+PUBLIC_FILES = [
+    (opening.server_of, 'store = "postgresql://u:p@localhost/d"'),
+    (opening.server_of, 'store = "postgresql://u@localhost/d"\npool_store = "postgresql://u:p@localhost/d"'),
+    (opening.team_of, 'team_token = "t"\nteam = "https://h"'),
+]
+
+
+@pytest.mark.parametrize(("opened", "setting"), PUBLIC_FILES)
 def test_a_public_file_is_refused(opened: Any, setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path))
     file = tmp_path / "config.toml"

@@ -63,14 +63,14 @@ def test_any_text_has_the_tokenizers_ids_or_is_left_to_it(
     assert found is None or found == published(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Why did `parse_job_file()` fail in src/app/main.py:42 with E1042?",
-        "naïve — “quoted” … Grüße, 3 → 4 ½ ±",
-        "unbelievable embeddings " * 300,
-    ],
-)
+EVERYDAY = [
+    "Why did `parse_job_file()` fail in src/app/main.py:42 with E1042?",
+    "naïve — “quoted” … Grüße, 3 → 4 ½ ±",
+    "unbelievable embeddings " * 300,
+]
+
+
+@pytest.mark.parametrize("text", EVERYDAY)
 def test_everyday_texts_are_plain(plain: LatinWordPieces, published: Callable[[str], list[int]], text: str) -> None:
     assert plain.ids(text) == published(text)
 

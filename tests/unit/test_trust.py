@@ -212,15 +212,15 @@ OURS = [".cognee_jobs", ".cognee_memory", ".cognee_system", ".cognee_data"]
 SPOOL = [f".cognee_jobs/{name}" for name in ("active", "ended", "rejected", "results", "control", "worker")]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *(f"{folder}/job-1.json" for folder in SPOOL[:4]),
-        *(f".cognee_jobs/worker/{name}" for name in ("queue.db", "heartbeat.json", "notes.txt")),
-        *(f"{folder}/something.db" for folder in OURS[1:]),
-        ".cognee_memory",  # a file where a folder belongs
-    ],
-)
+SOMEBODY_ELSES = [
+    *(f"{folder}/job-1.json" for folder in SPOOL[:4]),
+    *(f".cognee_jobs/worker/{name}" for name in ("queue.db", "heartbeat.json", "notes.txt")),
+    *(f"{folder}/something.db" for folder in OURS[1:]),
+    ".cognee_memory",  # a file where a folder belongs
+]
+
+
+@pytest.mark.parametrize("name", SOMEBODY_ELSES)
 def test_what_somebody_elses_work_has_left_is_not_opened(workspace: Workspace, config: Path, name: str) -> None:
     """A database made by somebody else is not one to open."""
     path = workspace.root / name
@@ -540,18 +540,18 @@ def a_root_that_everybody_may_write_to(kept: Kept) -> None:
     kept.workspace.root.chmod(0o777)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        another_mark,
-        another_folder,
-        a_link_in_the_place_of_a_folder,
-        a_link_among_the_files,
-        a_link_in_the_place_of_a_folder_of_the_spool,
-        a_list_without_the_mark,
-        a_root_that_everybody_may_write_to,
-    ],
-)
+REASONS = [
+    another_mark,
+    another_folder,
+    a_link_in_the_place_of_a_folder,
+    a_link_among_the_files,
+    a_link_in_the_place_of_a_folder_of_the_spool,
+    a_list_without_the_mark,
+    a_root_that_everybody_may_write_to,
+]
+
+
+@pytest.mark.parametrize("change", REASONS)
 def test_each_reason_to_refuse_is_seen_at_the_next_question(kept: Kept, change: Callable[[Kept], None]) -> None:
     change(kept)
     for _ in range(3):

@@ -61,15 +61,15 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-@pytest.mark.parametrize(
-    ("setting", "mount", "mode"),
-    [
-        ("auto", LOCAL, "events"),
-        ("auto", SHARED, "polling"),
-        ("events", SHARED, "events"),
-        ("polling", LOCAL, "polling"),
-    ],
-)
+MODES = [
+    ("auto", LOCAL, "events"),
+    ("auto", SHARED, "polling"),
+    ("events", SHARED, "events"),
+    ("polling", LOCAL, "polling"),
+]
+
+
+@pytest.mark.parametrize(("setting", "mount", "mode"), MODES)
 def test_the_setting_wins_and_else_the_mount_decides(setting: watcher.Mode, mount: Mount, mode: watcher.Mode) -> None:
     assert choose(setting, mount) == mode
 
