@@ -44,10 +44,7 @@ def environment(tmp_path: Path, model_cache: Path) -> dict[str, str]:
     found = {
         name: value for name, value in os.environ.items() if not name.startswith(("COGNEE_", "LLM_", "EMBEDDING_"))
     }
-    return found | {
-        "COGNEE_MEMORY_CONFIG_DIR": str(tmp_path / "config"),
-        "COGNEE_MEMORY_CACHE_DIR": str(model_cache),
-    }
+    return found | {"COGNEE_MEMORY_CONFIG_DIR": str(tmp_path / "config"), "COGNEE_MEMORY_CACHE_DIR": str(model_cache)}
 
 
 def script(name: str, environment: dict[str, str], *arguments: str) -> dict[str, Any]:

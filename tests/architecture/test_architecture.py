@@ -331,10 +331,7 @@ OWNERS = [
         {"bridge/store/mounts.py", "worker/doctor/"}
         | {f"worker/{name}.py" for name in ("boot", "process_usage", "processes", "scheduling/graph_upkeep")},
     ),
-    (
-        "numpy",
-        {f"bridge/{name}/" for name in "embedding reranking standing store search compaction capture".split()},
-    ),
+    ("numpy", {f"bridge/{name}/" for name in "embedding reranking standing store search compaction capture".split()}),
     ("httpx", {"bridge/embedding/", "bridge/graph/", "bridge/reranking/", "bridge/team/gateway_team.py"}),
     ("psycopg", {f"bridge/team/{name}.py" for name in ("address", "people", "schema", "server")}),
     ("psycopg_pool", {"bridge/team/server.py"}),

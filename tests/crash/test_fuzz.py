@@ -69,7 +69,7 @@ PAYLOADS: dict[str, list[dict[str, Any]]] = {
             "older": {"memory_id": "a", "statement": "s"},
             "newer": {"memory_id": "b", "statement": "t"},
             "verdict": "both",
-        },
+        }
     ],
     "judge": [{}],
     "ask": [{"question": "why?", "top_k": 5}],

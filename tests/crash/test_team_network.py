@@ -100,9 +100,7 @@ def age(place: Place, days: float, copy_days: float = 30.0) -> None:
     copy_age.note_current(place.workspace, clock.now() - timedelta(days=days), copy_days, 0, "")
 
 
-def test_after_a_day_offline_both_have_all_but_what_either_forgot(
-    offline: tuple[Machines, Place, Place, Link],
-) -> None:
+def test_after_a_day_offline_both_have_all_but_what_either_forgot(offline: tuple[Machines, Place, Place, Link]) -> None:
     team, here, away, link = offline
     secrets = ["The quokkazebra sleeps", "The wombatlynx runs", "The lemurheron sings"]
     with here.worker():

@@ -88,9 +88,7 @@ def test_a_decision_is_linked_to_its_summary_alone(graph: CogneeProcess) -> None
     found = graph.ingest(summary("Edges", decisions=["Link them"], session_id="session-edges", plan_id="031"))
     (decision,) = [node for name, node in graph.neighbours(found["memory_id"]) if name == "decided"]
     assert decision["text"] == "Link them"
-    assert edges(graph, decision["id"]) == {
-        ("decided", "ConversationSummary"): 1,
-    }
+    assert edges(graph, decision["id"]) == {("decided", "ConversationSummary"): 1}
 
 
 def test_a_summary_without_plan_session_and_decisions_leads_to_its_topic_alone(graph: CogneeProcess) -> None:

@@ -355,12 +355,7 @@ MISTAKES = [
     ("memory_mark_outdated", {}, "ARGUMENT_INVALID", "needs memory_number"),
     ("memory_mark_outdated", {"memory_number": 1, "replaced_by": 1}, "ARGUMENT_INVALID", "cannot replace itself"),
     ("memory_mark_outdated", {"memory_number": 1, "replaced_by": 99}, "MEMORY_NOT_FOUND", "99"),
-    (
-        "memory_mark_outdated",
-        {"memory_number": 1, "number": 1},
-        "ARGUMENT_INVALID",
-        "Did you mean 'memory_number'?",
-    ),
+    ("memory_mark_outdated", {"memory_number": 1, "number": 1}, "ARGUMENT_INVALID", "Did you mean 'memory_number'?"),
     ("memory_resolve", {"pair": "1/2"}, "ARGUMENT_INVALID", "belong together"),
     ("memory_resolve", {"verdict": "newer"}, "ARGUMENT_INVALID", "belong together"),
     ("memory_resolve", {"pair": "1/99", "verdict": "newer"}, "ARGUMENT_INVALID", "no pair '1/99'"),
@@ -474,9 +469,7 @@ def test_this_project_may_be_named_by_its_folder_or_its_path(agent: Agent, place
         assert agent.answer("memory_explain", query="tokens", project=project)["errors"] == []
 
 
-def test_what_somebody_else_left_stays_closed_to_every_tool_and_no_question_is_logged(
-    unused: Place,
-) -> None:
+def test_what_somebody_else_left_stays_closed_to_every_tool_and_no_question_is_logged(unused: Place) -> None:
     unused.workspace.memory.mkdir()
     unused.workspace.memory_db.write_bytes(b"from a clone")
     with agent_of(unused) as agent:

@@ -67,10 +67,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Itera
 
 def machine(folder: Path, hosted: Hosted, token: str, workspace_id: str, cache: Path, *, shares: bool = False) -> Place:
     place = Place(
-        folder,
-        COGNEE_MEMORY_TEAM=hosted.address,
-        COGNEE_MEMORY_TEAM_TOKEN=token,
-        COGNEE_MEMORY_CACHE_DIR=str(cache),
+        folder, COGNEE_MEMORY_TEAM=hosted.address, COGNEE_MEMORY_TEAM_TOKEN=token, COGNEE_MEMORY_CACHE_DIR=str(cache)
     )
     membership.join(place.workspace, place.config, workspace_id, shares=shares)
     return place
@@ -622,8 +619,7 @@ def test_a_record_that_says_other_than_its_job_is_refused(strangers: Strangers, 
 
 
 @pytest.mark.parametrize(
-    "body",
-    [b"", b"{", b"[]", b"{}", b'{"workspace_id": 1}', b'{"workspace_id": "x"}', b"\xff", b'{"a": ' * 5000],
+    "body", [b"", b"{", b"[]", b"{}", b'{"workspace_id": 1}', b'{"workspace_id": "x"}', b"\xff", b'{"a": ' * 5000]
 )
 def test_what_is_no_request_gets_a_clear_error(strangers: Strangers, body: bytes) -> None:
     for name in ("registered", "share", "incoming", "listen"):

@@ -229,9 +229,7 @@ def test_what_is_forgotten_while_machines_are_off_leaves_their_folders_when_thei
 # --- what operators see ---
 
 
-def test_a_failed_job_is_seen_everywhere_without_texts_until_it_reruns_or_is_dismissed(
-    shared: Team,
-) -> None:
+def test_a_failed_job_is_seen_everywhere_without_texts_until_it_reruns_or_is_dismissed(shared: Team) -> None:
     first, second = shared.places
     remembered(first, "Slips are forgiven")
     slip = second.ended(second.submit("forget", {"topic_id": "gone"}))

@@ -31,10 +31,7 @@ OUTCOMES = [
     (record("cancelled"), "The job was cancelled."),
     (record("expired"), "The job expired before it could run."),
     (record("succeeded", result=STORED), "Stored as memory #6 of topic retry."),
-    (
-        record("succeeded", result=STORED | {"duplicate": True}),
-        "It was stored before, as memory #6 of topic retry.",
-    ),
+    (record("succeeded", result=STORED | {"duplicate": True}), "It was stored before, as memory #6 of topic retry."),
     (record("succeeded", result=STORED | {"topic_id": None}), "Stored as memory #6."),
     (
         record("succeeded", result=STORED | {"redactions": {"total": 2, "kinds": {"aws": 2}}}),

@@ -338,10 +338,7 @@ ADVISED = [
         {"worker": {"alive": True, "heartbeat": {"heartbeat_at": clock.iso(NOW - timedelta(minutes=5))}}},
         "cognee-memory doctor",
     ),
-    (
-        {"worker": {"alive": False, "heartbeat": None}, "waiting_in_inbox": 1},
-        "cognee-memory worker start: 1 job waits",
-    ),
+    ({"worker": {"alive": False, "heartbeat": None}, "waiting_in_inbox": 1}, "cognee-memory worker start: 1 job waits"),
     ({"jobs": {"counts": {"expired": 1}}}, "cognee-memory jobs causes"),
     ({"rejected_files": 1}, "cognee-memory jobs list --state rejected"),
     ({"jobs": {"counts": {}}, "memory": {"memories": 0}}, "cognee-memory ingest"),
