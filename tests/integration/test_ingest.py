@@ -194,9 +194,7 @@ TIMES_GIVEN = [
 
 
 @pytest.mark.parametrize(("fields", "created"), TIMES_GIVEN)
-def test_a_missing_time_is_that_of_asking_and_never_that_of_an_attempt(
-    graph: CogneeProcess, fields: dict[str, Any], created: str
-) -> None:
+def test_a_missing_time_is_that_of_asking_alone(graph: CogneeProcess, fields: dict[str, Any], created: str) -> None:
     found = graph.ingest(summary(f"Timeless {created} {len(fields)}"), **fields)
     assert (found["created_at"], found["updated_at"]) == (created, created)
 

@@ -175,9 +175,8 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("thing", "steps", "code"), FAILURES)
-def test_a_failure_keeps_nothing_and_the_pairs_wait_for_the_next_attempt(
-    place: Place, model: LlmServer, thing: str, steps: list[Step], code: str
-) -> None:
+def test_after_a_failure_pairs_wait(place: Place, model: LlmServer, thing: str, steps: list[Step], code: str) -> None:
+    """Nothing is kept, and the next attempt asks about them."""
     dispute(place, thing)
     left = doubtful(place)
     model.then(*steps)

@@ -255,9 +255,7 @@ def test_context_is_a_block_to_read_within_its_budget(agent: Agent) -> None:
     assert found["memories"]
 
 
-def test_a_question_that_nothing_fits_has_an_answer_without_memories_by_the_settings_of_the_moment(
-    agent: Agent, unused: Place
-) -> None:
+def test_what_nothing_fits_is_answered_without_memories_by_settings_of_the_moment(agent: Agent, unused: Place) -> None:
     question = "zxqv wkjh"
     assert agent.answer("memory_retrieve", query=question)["results"] == []
     result = agent.call("memory_context", query=question)

@@ -301,9 +301,7 @@ CANNOT_SUMMARISE = [
 
 
 @pytest.mark.parametrize(("arguments", "why"), CANNOT_SUMMARISE)
-def test_what_cannot_summarise_is_refused(
-    tmp_path: Path, model_cache: Path, arguments: tuple[str, ...], why: str
-) -> None:
+def test_a_non_summariser_is_refused(tmp_path: Path, model_cache: Path, arguments: tuple[str, ...], why: str) -> None:
     refused = OwnPlace(tmp_path, model_cache).cli("capture", "enable", *arguments, check=False)
     assert (refused.returncode, why in refused.stderr) == (2, True)
 

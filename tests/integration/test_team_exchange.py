@@ -185,9 +185,7 @@ def test_attaching_twice_is_once_and_of_two_readings_the_last_whole_one_stays(te
         attached(team, workspace_id, "b")
 
 
-def test_what_is_attached_goes_when_the_job_has_ended_and_is_asked_for_again_when_it_is_retried(
-    place: SpoolPaths, team: Picky, workspace_id: str
-) -> None:
+def test_attachments_end_with_a_job_and_a_retry_wants_them(place: SpoolPaths, team: Picky, workspace_id: str) -> None:
     exchange, ledger = exchange_of(place, team, workspace_id, "a", kind="import", path="all.jsonl")
     attach(team, workspace_id, "a", b"one")
     exchange.run()

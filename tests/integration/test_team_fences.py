@@ -96,9 +96,8 @@ def test_a_worker_that_lost_its_lease_does_not_touch_the_record(team: PostgresTe
     assert late_outcome(team, workspace_id) == "succeeded"
 
 
-def test_without_the_fence_its_late_outcome_would_stand(
-    team: PostgresTeam, workspace_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_fence_it_stands(team: PostgresTeam, workspace_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The late outcome: so the fence is needed."""
     monkeypatch.setattr(leases, "require", nothing)
     assert late_outcome(team, workspace_id) != "succeeded"
 
@@ -342,9 +341,8 @@ def test_the_position_alone_refuses_it_too(tmp_path: Path, team: PostgresTeam, m
     assert found == [answered[0]]
 
 
-def test_without_both_fences_a_memory_that_was_answered_for_is_lost(
-    tmp_path: Path, team: PostgresTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_fences_a_memory_is_lost(tmp_path: Path, team: PostgresTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was answered for: so the fences are needed."""
     fenced = rows.commit
 
     def unfenced(connection: Connection, workspace_id: str, before: Position, *rest: Any) -> Position:

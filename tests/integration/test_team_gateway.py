@@ -300,9 +300,8 @@ def refused(connection: psycopg.Connection[Any]) -> Iterator[None]:
         yield
 
 
-def test_a_role_for_hosts_works_with_all_workspaces_and_can_change_no_table_and_read_no_token(
-    strangers: Strangers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_role_for_hosts_runs_all_workspaces_no_more(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can change no table and read no token."""
     hosted = strangers.hosted
     with hosted.server.connection() as connection:
         role = created_role(connection, "x")
@@ -531,9 +530,8 @@ def test_machines_that_lost_access_are_told_and_tokens_are_listed_also_after_the
         team.time()
 
 
-def test_a_machine_whose_token_was_revoked_says_so_at_once_also_after_a_restart_until_it_has_a_new_one(
-    hosted: Hosted, tmp_path: Path, model_cache: Path
-) -> None:
+def test_a_revoked_machine_says_so_until_it_has_a_new_token(hosted: Hosted, tmp_path: Path, model_cache: Path) -> None:
+    """At once, and after a restart too."""
     token = hosted.token("ivy")
     place = machine(tmp_path / "ivy", hosted, token, str(uuid4()), model_cache, shares=True)
     with place.worker():

@@ -39,9 +39,7 @@ def upgrade(place: Place, folder: Path) -> None:
     place.environment["PYTHONPATH"] = str(folder)
 
 
-def test_a_gateway_of_the_former_program_stops_when_the_tables_are_upgraded_and_its_machines_lose_nothing(
-    tmp_path: Path, dsn: str, model_cache: Path
-) -> None:
+def test_a_former_gateway_stops_at_an_upgrade_and_nothing_is_lost(tmp_path: Path, dsn: str, model_cache: Path) -> None:
     team = Team(tmp_path, dsn, model_cache)
     place = team.machine("laptop")
     operator = Place(tmp_path / "operator", COGNEE_MEMORY_STORE=dsn)

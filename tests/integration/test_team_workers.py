@@ -364,9 +364,8 @@ def figure(place: Place, name: str) -> float | None:
     return None if found is None else float(found[1])
 
 
-def test_a_team_that_is_not_reached_is_told_within_seconds_and_in_the_metrics_and_no_other_route_waits(
-    tmp_path: Path, dsn: str, model_cache: Path
-) -> None:
+def test_an_unreached_team_is_told_in_seconds_and_holds_nobody_up(tmp_path: Path, dsn: str, model_cache: Path) -> None:
+    """By the status and the metrics; no other route waits."""
     team = Team(tmp_path, dsn, model_cache)
     with Link(team.gateway.port) as link, ThreadPoolExecutor(12) as clients:
         first = team.machine("first", port=link.port)

@@ -48,9 +48,8 @@ LAYOUTS = [
 
 
 @pytest.mark.parametrize(("name", "query", "text", "pooling"), LAYOUTS)
-def test_a_model_of_each_layout_is_added_and_embeds_as_its_family_wants(
-    tmp_path: Path, name: str, query: str, text: str, pooling: str
-) -> None:
+def test_each_layout_embeds_as_its_family_does(tmp_path: Path, name: str, query: str, text: str, pooling: str) -> None:
+    """Each is added first."""
     folder, cache = hub_model.make(tmp_path / "hub", name), tmp_path / "cache"
     model = add(folder, cache, PAIRS)
     assert (model.name, model.dimensions, model.licence, model.token_limit) == (name, hub_model.WIDTH, "mit", 256)

@@ -97,9 +97,7 @@ IN_A_LINE = [
 
 
 @pytest.mark.parametrize(("kind", "word", "line", "stands"), IN_A_LINE)
-def test_a_word_stands_in_a_line_whole_and_a_value_beside_its_name(
-    kind: anchor.AnchorKind, word: str, line: bytes, stands: bool
-) -> None:
+def test_a_word_stands_whole_a_value_by_its_name(kind: anchor.AnchorKind, word: str, line: bytes, stands: bool) -> None:
     assert anchor.in_file(kind, word, b"first\n" + line + b"\nlast") is stands
 
 
@@ -199,9 +197,7 @@ MOVES = [
 
 
 @pytest.mark.parametrize(("moves", "is_said"), MOVES)
-def test_that_something_is_gone_is_only_said_where_it_must_have_been(
-    project: Path, moves: Callable[[Path], object], is_said: bool
-) -> None:
+def test_only_what_must_have_been_is_said_gone(project: Path, moves: Callable[[Path], object], is_said: bool) -> None:
     memory = noted(project)
     moves(project)
     assert (states(memory, project).get("refreshToken") == "not_found") is is_said

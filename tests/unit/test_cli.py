@@ -422,9 +422,7 @@ GIVEN_ALONE = [
 
 
 @pytest.mark.parametrize(("arguments", "summary"), GIVEN_ALONE)
-def test_one_text_or_decisions_alone_are_a_summary_that_is_named_by_what_it_says(
-    place: Place, arguments: list[str], summary: dict[str, Any]
-) -> None:
+def test_a_text_or_decisions_name_their_summary(place: Place, arguments: list[str], summary: dict[str, Any]) -> None:
     done = place.cli("ingest", *arguments, "--no-start", "--job-id", "mine", input="Use spaces.\n")
     assert done.returncode == 0
     assert json.loads(place.spool.dropped("mine").read_bytes())["payload"] == {"summary": summary}

@@ -301,9 +301,7 @@ TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 @pytest.mark.parametrize("name", [f"cancel-{TOKEN}.json", f"{TOKEN}.txt", f"{'x' * 80}-{TOKEN}.json"])
 @pytest.mark.parametrize("content", [b"{}", b"{", b"[]", b" " * 5000])
-def test_no_secret_in_the_name_of_a_file_in_control_is_logged(
-    desk: Desk, name: str, content: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_secret_of_a_name_is_logged(desk: Desk, name: str, content: bytes, caplog: pytest.LogCaptureFixture) -> None:
     path = desk.place.control / name
     path.write_bytes(content)
     desk.control.scan()

@@ -486,6 +486,7 @@ def test_a_workspace_that_cannot_be_looked_at_is_closed(
 
 
 def test_what_stands_in_our_folders_place_has_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It helps."""
     (tmp_path / ".cognee_jobs").write_text("")
     assert main(["trust", "--workspace", str(tmp_path)]) == 4
     assert "Move it away" in capsys.readouterr().err

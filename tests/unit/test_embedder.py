@@ -211,9 +211,8 @@ print("\\n" + json.dumps(answer))
 
 
 @pytest.mark.cognee
-def test_an_unmodified_cognee_finds_the_model_offline_and_agrees_on_vectors_and_tokens(
-    full_weights: Path, full: OnnxEmbedder, tmp_path: Path
-) -> None:
+def test_cognee_offline_agrees_on_vectors_and_tokens(full_weights: Path, full: OnnxEmbedder, tmp_path: Path) -> None:
+    """A cognee that nobody changed finds the model without a network."""
     texts = [*TEXTS, TOO_LONG]
     folders = {"SYSTEM_ROOT_DIRECTORY": "system", "DATA_ROOT_DIRECTORY": "data", "COGNEE_LOGS_DIR": "logs"}
     environment = {

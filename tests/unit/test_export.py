@@ -668,9 +668,7 @@ BAD_FILES = [
 
 
 @pytest.mark.parametrize(("lines", "number", "said"), BAD_FILES)
-def test_a_bad_file_is_refused_with_its_line_and_nothing_is_stored(
-    here: WithFakeGraph, lines: list[Any], number: int, said: str
-) -> None:
+def test_a_bad_file_is_refused_whole_by_its_line(here: WithFakeGraph, lines: list[Any], number: int, said: str) -> None:
     save(here, lines)
     if not lines:
         (here.workspace.root / FILE).write_bytes(b"")
@@ -804,9 +802,7 @@ def test_an_export_is_private_and_whole(place: Workspace, tmp_path: Path, capsys
     assert command(place, "export", "--json", "--out", str(out))["bytes"] == out.stat().st_size
 
 
-def test_topics_are_exported_with_their_history_and_nothing_of_others(
-    here: WithFakeGraph, there: WithFakeGraph, tmp_path: Path
-) -> None:
+def test_topics_are_exported_with_only_their_history(here: WithFakeGraph, there: WithFakeGraph, tmp_path: Path) -> None:
     some_of_everything(here)
     store(here, replace(summary("mine", topic="pay"), content=Content("Pay", PHRASE)), summary("h", topic="queue"))
     everything = body(here)

@@ -72,9 +72,7 @@ def test_a_folder_of_ours_becomes_private(tmp_path: Path, before: int) -> None:
 
 
 @posix
-def test_a_folder_of_ours_that_cannot_even_be_looked_into_is_opened_by_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_of_ours_that_is_hidden_is_opened_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder").mkdir(mode=0o000)
     monkeypatch.setattr(os, "open", Reader(os.open, 1))  # root is refused nothing
     files.make_folder(tmp_path / "folder")
@@ -172,9 +170,7 @@ def test_a_rename_that_fails_leaves_no_part(tmp_path: Path) -> None:
     assert names(tmp_path) == {"folder"}
 
 
-def test_content_is_on_the_medium_before_its_name_and_the_name_before_the_return(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_content_is_durable_before_its_name_and_that_at_return(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
     rename = files.rename
     monkeypatch.setattr(files, "sync", lambda descriptor: steps.append("sync content"))

@@ -126,9 +126,7 @@ LACKS = [
 
 
 @pytest.mark.parametrize(("lacks", "says"), LACKS)
-def test_without_a_worker_one_is_started_and_what_is_missing_is_said_at_once(
-    team: Team, lacks: Missing | None, says: str | None
-) -> None:
+def test_without_a_worker_one_starts_and_gaps_are_told(team: Team, lacks: Missing | None, says: str | None) -> None:
     team.lacks = lacks
     said = team.note()
     assert said is None if says is None else says in (said or "")

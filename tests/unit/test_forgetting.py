@@ -532,9 +532,7 @@ def test_a_graph_found_damaged_on_the_way_has_no_copy(stores: WithFakeGraph, mon
     assert holds(stores.workspace, SECRET) == []
 
 
-def test_a_record_made_anew_that_the_graph_refuses_is_no_reason_to_leave_words(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refusing_graph_is_no_reason_to_leave_words(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     gone, *_ = three(stores)
     compacted(stores)
     stores.graph.deliver_all()
@@ -728,9 +726,7 @@ def test_what_a_job_that_gave_up_left_the_next_ends(stores: WithFakeGraph, monke
     assert holds(stores.workspace, SECRET) == []
 
 
-def test_a_job_that_the_worker_did_not_finish_names_the_job_files_of_one_that_gave_up_again(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unfinished_job_names_files_of_one_given_up(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     gone, other = remember(stores, f"The {SECRET} lives."), remember(stores, "Lakes.")
     stores.graph.deliver_all()
     ended(stores.workspace, "told", "ingest", {"summary": {"topic": "Z", "context": "c"}}, result={"memory_id": gone})

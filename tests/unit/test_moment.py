@@ -206,9 +206,7 @@ def _command(shelf: Shelf, *words: str) -> Any:
     return made().top.parse_args([*words, "--workspace", str(shelf.workspace.root)])
 
 
-def test_the_command_shows_what_was_decided_below_each_title_and_which_file_it_may_be(
-    files: Shelf, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_below_a_title_stand_its_decisions_and_which_file(files: Shelf, capsys: pytest.CaptureFixture[str]) -> None:
     answer = memories.about(_command(files, "about", "src/upload/retry.ts"))
     assert [each["memory_number"] for each in answer["memories"]] == [3, 1]
     assert answer["memories"][1]["decisions"][0] == {

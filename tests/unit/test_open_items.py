@@ -47,9 +47,7 @@ ANSWERED_ITEMS = [
 
 @pytest.mark.parametrize(("item", "closes"), ANSWERED_ITEMS)
 @pytest.mark.parametrize("place", ["decisions", "context"])
-def test_an_item_that_a_later_memory_of_its_topic_answers_is_closed(
-    tmp_path: Path, embedder: Embedder, item: str, closes: str, place: str
-) -> None:
+def test_an_item_answered_later_closes(tmp_path: Path, embedder: Embedder, item: str, closes: str, place: str) -> None:
     later = memory(2, decisions=[closes]) if place == "decisions" else memory(2, context=closes)
     assert left(tmp_path, embedder, memory(1, next_steps=[item]), later) == []
 

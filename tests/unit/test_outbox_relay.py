@@ -504,9 +504,7 @@ def test_an_opening_with_an_error_did_not_end_its_process(openable: Openable, mo
     assert openable.store.outbox.note_opening() == 0
 
 
-def test_a_rebuild_of_the_graph_that_is_cut_off_forgets_not_whose_vectors_lie_there(
-    openable: Openable, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cut_off_rebuild_knows_whose_vectors_lie_there(openable: Openable, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a change of the model, what was not set aside yet must not be taken for the new one's."""
     openable.store.add([(summary("a"), None)], NOW)
     openable.graph.deliver(["a"])
@@ -517,9 +515,7 @@ def test_a_rebuild_of_the_graph_that_is_cut_off_forgets_not_whose_vectors_lie_th
     assert openable.store.outbox.graph_model() == openable.embedder.identity
 
 
-def test_a_graph_that_cannot_be_checkpointed_keeps_nothing_else_from_maintenance(
-    openable: Openable, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_without_checkpoint_halts_no_maintenance(openable: Openable, monkeypatch: pytest.MonkeyPatch) -> None:
     assert openable.graph.open() is openable.fake
     maintained: list[Any] = []
     monkeypatch.setattr(type(openable.store), "maintain", lambda _, now: maintained.append(now))

@@ -219,9 +219,7 @@ def test_only_the_contracts_script_keeps_the_former_preset(worker: FakeWorker, m
     assert sent == ["long-lived", "contract"]
 
 
-def test_a_workspace_that_is_not_trusted_is_not_asked_about(
-    worker: FakeWorker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_untrusted_workspace_is_unasked(worker: FakeWorker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This process knows another configuration folder, which has never heard of the workspace."""
     monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path / "elsewhere"))
     found = json.loads(ask_for(worker, query="x"))

@@ -456,9 +456,8 @@ def without_the_warning(answer: dict[str, Any]) -> tuple[dict[str, Any], list[st
 
 
 @pytest.mark.parametrize("trouble", ["no folder", "no endpoint", "an error"])
-def test_a_reranker_that_fails_leaves_the_answer_of_the_first_stage_with_a_warning(
-    shelf: Shelf, server: RerankServer, tmp_path: Path, trouble: str
-) -> None:
+def test_a_failing_reranker_costs_a_warning(shelf: Shelf, server: RerankServer, tmp_path: Path, trouble: str) -> None:
+    """The answer is that of the first stage."""
     server.status = 500
     settings = {
         "no folder": with_model(tmp_path / "nothing"),

@@ -255,6 +255,7 @@ def test_in_two_stages_filters_come_before_the_choice(workspace: Workspace, monk
 
 
 def test_in_two_stages_a_word_finds_what_a_text_hides(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the whole text alone would not find."""
     needle = Memory("needle", 0, "legacy", Metadata(), STORED, text="xyzzy " + " ".join(WORDS * 9))
     add(workspace, *memories(200), needle)
     in_two_stages(monkeypatch, 3)

@@ -162,9 +162,7 @@ LIMITS = {
 
 
 @pytest.mark.parametrize("name", LIMITS)
-def test_a_workspace_that_is_not_trusted_lowers_limits_and_never_raises_them_or_closes_the_inbox(
-    sources: Sources, name: str
-) -> None:
+def test_an_untrusted_workspace_lowers_limits_but_raises_or_closes_nothing(sources: Sources, name: str) -> None:
     low, lowest, high = LIMITS[name]
     unset = getattr(sources.load(), name)
     default = 0.2 if unset is None else unset  # what an unset relevance floor begins with

@@ -113,9 +113,7 @@ def test_the_home_folder_and_what_is_above_it_are_no_workspace_unless_one_is_the
     assert find_workspace(None, start, anywhere=True) == find_workspace(start, home) == Workspace(start)
 
 
-def test_the_home_folder_that_has_a_memory_and_a_project_in_it_or_beside_it_are_workspaces(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_home_with_a_memory_and_projects_are_workspaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = (tmp_path / "home" / "ana").resolve()
     monkeypatch.setenv("HOME", str(home))
     for folder in (home / "project", home.parent / "anastasia"):

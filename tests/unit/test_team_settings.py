@@ -48,9 +48,7 @@ def test_to_another_machine_certificate_and_name_are_verified(given: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["PGHOST", "PGHOSTADDR", "PGSERVICE"])
-def test_an_address_without_a_host_is_not_of_this_machine_where_the_environment_names_one(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_host_in_the_environment_makes_an_address_anothers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "10.0.0.7")
     assert conninfo_to_dict(address.conninfo("postgresql:///d"))["sslmode"] == "verify-full"
     assert "sslmode" not in conninfo_to_dict(address.conninfo("postgresql://localhost/d"))
@@ -97,6 +95,7 @@ PUBLIC_FILES = [
 
 @pytest.mark.parametrize(("opened", "setting"), PUBLIC_FILES)
 def test_a_public_file_is_refused(opened: Any, setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One with a secret that others can read."""
     monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path))
     file = tmp_path / "config.toml"
     file.write_text(setting)

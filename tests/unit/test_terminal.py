@@ -66,9 +66,7 @@ def test_a_terminal_gets_colours_beside_the_words(on_screen: Callable[..., str])
 
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_colours_and_bold_letters_are_left_out_where_they_are_not_wanted(
-    on_screen: Callable[..., str], environment: dict[str, str]
-) -> None:
+def test_colours_are_left_out_where_not_wanted(on_screen: Callable[..., str], environment: dict[str, str]) -> None:
     def all_of_it() -> None:
         rows()
         terminal.say(terminal.state("failed"), ("next", "bold"))

@@ -268,9 +268,7 @@ NEWEST_AND_OLDEST = [
 
 
 @pytest.mark.parametrize(("query", "first", "used"), NEWEST_AND_OLDEST)
-def test_the_newest_and_the_oldest_are_those_of_the_memories_that_fit(
-    workspace: Workspace, query: str, first: str, used: str
-) -> None:
+def test_newest_and_oldest_are_of_memories_that_fit(workspace: Workspace, query: str, first: str, used: str) -> None:
     answer = ask(workspace, query, preset="contract")
     assert ids(answer)[0] == first
     assert answer["ranking"]["time"]["used"] == used

@@ -31,9 +31,7 @@ def published() -> Callable[[str], list[int]]:
     return ids
 
 
-def test_each_plain_character_is_treated_as_the_tokenizer_treats_it(
-    plain: LatinWordPieces, published: Callable[[str], list[int]]
-) -> None:
+def test_each_plain_character_is_as_tokenized(plain: LatinWordPieces, published: Callable[[str], list[int]]) -> None:
     treated = 0
     for character in map(chr, range(0x3000)):
         for text in (character, f"a{character}b", f"A{character}{character} 1", f"foo {character} bar"):

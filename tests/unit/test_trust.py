@@ -165,9 +165,8 @@ def test_a_folder_that_everybody_may_write_to_is_not_used(tmp_path: Path, config
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
-def test_a_file_system_without_modes_shows_everything_as_open_and_is_used(
-    workspace: Workspace, config: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mount_without_modes_is_used(workspace: Workspace, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its files are shown as open to everybody."""
     workspace.root.chmod(0o777)
     monkeypatch.setattr(trust, "_is_private", lambda folder: False)
     trust.adopt(workspace, config)
@@ -230,9 +229,7 @@ def test_what_somebody_elses_work_has_left_is_not_opened(workspace: Workspace, c
 
 
 @pytest.mark.parametrize("name", [*OURS, *SPOOL])
-def test_a_link_in_the_place_of_a_folder_is_not_followed(
-    workspace: Workspace, config: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_link_for_a_folder_is_not_followed(workspace: Workspace, config: Path, tmp_path: Path, name: str) -> None:
     """A clone could make the worker write its files, or clear requests away, in a folder of the user's."""
     target = tmp_path / "precious"
     target.mkdir(mode=0o755)
@@ -280,9 +277,8 @@ def test_a_spool_that_has_become_a_link_is_not_opened(ours: Workspace, config: P
 
 
 @pytest.mark.parametrize("folder", ["worker", "memory"])
-def test_a_file_that_is_written_to_and_has_become_a_link_closes_even_a_workspace_of_ours(
-    ours: Workspace, config: Path, tmp_path: Path, folder: str
-) -> None:
+def test_a_written_file_turned_link_closes_our_own(ours: Workspace, config: Path, tmp_path: Path, folder: str) -> None:
+    """A file of a workspace of ours that is written to and has become a link."""
     precious = tmp_path / "precious"
     precious.write_text("mine")
     (ours.spool.log if folder == "worker" else ours.memory_db).symlink_to(precious)

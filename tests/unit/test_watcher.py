@@ -173,9 +173,7 @@ def refuse(*arguments: object) -> None:
     raise OSError(errno.EMFILE, "inotify instance limit reached")
 
 
-def test_without_room_for_a_watch_the_inbox_is_polled_and_events_are_tried_again_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_room_for_a_watch_the_inbox_is_polled_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     watch = Watch(tmp_path)
     with monkeypatch.context() as full:
         full.setattr(watcher, "Observer", refuse)
