@@ -369,63 +369,53 @@ def test_text_that_is_no_json_object_is_wrong_usage(place: Place) -> None:
         assert place.fails("submit", "-", "--no-start", input=text) == (2, "ARGUMENT_INVALID")
 
 
-def test_an_ingest_says_the_jobs_id_and_goes(place: Place) -> None:
-    found = place.json("ingest", "--no-start", "Why?", "Because.", "--importance", "0.5")
-    dropped = json.loads(place.spool.dropped(found["job_id"]).read_bytes())
-    assert dropped["payload"] == {
-        "conversation": {"user_message": "Why?", "assistant_message": "Because.", "importance": 0.5}
-    }
-
-
-def test_an_ingest_takes_a_summary_with_labels(place: Place) -> None:
-    found = place.json(
-        "ingest", "--no-start", "--summary", "Topic: A\nContext: B", "--topic-id", "t", "--status", "Final",
-        "--job-id", "mine",
-    )  # fmt: skip
-    assert found["job_id"] == "mine"
-    dropped = json.loads(place.spool.dropped("mine").read_bytes())
-    assert dropped["payload"] == {"summary_text": "Topic: A\nContext: B", "topic_id": "t", "status": "Final"}
-
-
-def test_a_summary_is_given_by_its_fields(place: Place) -> None:
-    place.json(
-        "ingest", "--no-start", "--job-id", "mine", "--topic", "Loans", "--context", "How long?",
-        "--decision", "A loan lasts 21 days.", "--decision", "A reader may renew twice.", "--rationale", "Novels.",
-        "--open-question", "Films?", "--next-step", "Ask.", "--reference", "#12", "--time-scope", "one talk",
-        "--plan-id", "plan-3", "--status", "Draft", "--importance", "0.5", "--timestamp", "2026-11-03T10:00:00Z",
-    )  # fmt: skip
-    dropped = json.loads(place.spool.dropped("mine").read_bytes())
-    assert dropped["payload"] == {
-        "summary": {
-            "topic": "Loans", "context": "How long?", "rationale": ["Novels."], "open_questions": ["Films?"],
-            "decisions": ["A loan lasts 21 days.", "A reader may renew twice."], "next_steps": ["Ask."],
-            "references": ["#12"], "time_scope": "one talk", "plan_id": "plan-3", "status": "Draft", "importance": 0.5,
-            "created_at": "2026-11-03T10:00:00Z",
-        }
-    }  # fmt: skip
-
-
 LINE = "Billing keeps its data in PostgreSQL, since it has row-level security."
 CUT = "Billing keeps its data in PostgreSQL, since it has row-…"
 LONG = "Minutes of Monday\n\nThe desk stays in Oban."
 
 
-GIVEN_ALONE = [
-    (["-"], {"topic": "Use spaces.", "context": "Use spaces.", "decisions": ["Use spaces."]}),
-    (["Use tabs."], {"topic": "Use tabs.", "context": "Use tabs.", "decisions": ["Use tabs."]}),
-    ([LINE, "--tag", "db"], {"topic": CUT, "context": LINE, "decisions": [LINE], "tags": ["db"]}),
-    ([LONG], {"topic": "Minutes of Monday", "context": LONG}),
-    (["\u6c38" * 70], {"topic": "\u6c38" * 59 + "…", "context": "\u6c38" * 70, "decisions": ["\u6c38" * 70]}),
-    (["--decision", "A.", "--decision", "B."], {"topic": "A. B.", "context": "A. B.", "decisions": ["A.", "B."]}),
-    (["--topic", "T", "--decision", "A."], {"topic": "T", "context": "A.", "decisions": ["A."]}),
+def alone(topic: str, context: str | None = None, *decisions: str, **more: Any) -> dict[str, Any]:
+    decided = {"decisions": [*decisions]} if decisions else {}
+    return {"summary": {"topic": topic, "context": context or topic, **decided, **more}}
+
+
+FIELDS = (
+    "--topic", "Loans", "--context", "How long?", "--decision", "A loan lasts 21 days.", "--decision", "Renew twice.",
+    "--rationale", "Novels.", "--open-question", "Films?", "--next-step", "Ask.", "--reference", "#12",
+    "--time-scope", "one talk", "--plan-id", "plan-3", "--status", "Draft", "--importance", "0.5",
+    "--timestamp", "2026-11-03T10:00:00Z",
+)  # fmt: skip
+OF_FIELDS = alone(
+    "Loans", "How long?", "A loan lasts 21 days.", "Renew twice.", rationale=["Novels."], open_questions=["Films?"],
+    next_steps=["Ask."], references=["#12"], time_scope="one talk", plan_id="plan-3", status="Draft", importance=0.5,
+    created_at="2026-11-03T10:00:00Z",
+)  # fmt: skip
+TURN = {"conversation": {"user_message": "Why?", "assistant_message": "Because.", "importance": 0.5}}
+LABELLED = ("--summary", "Topic: A\nContext: B", "--topic-id", "t", "--status", "Final")
+INGESTED = [
+    (("Why?", "Because.", "--importance", "0.5"), TURN),
+    (LABELLED, {"summary_text": "Topic: A\nContext: B", "topic_id": "t", "status": "Final"}),
+    (FIELDS, OF_FIELDS),
+    # A text or decisions alone are a summary that is named by what it says.
+    (["-"], alone("Use spaces.", None, "Use spaces.")),
+    (["Use tabs."], alone("Use tabs.", None, "Use tabs.")),
+    ([LINE, "--tag", "db"], alone(CUT, LINE, LINE, tags=["db"])),
+    ([LONG], alone("Minutes of Monday", LONG)),
+    (["\u6c38" * 70], alone("\u6c38" * 59 + "…", "\u6c38" * 70, "\u6c38" * 70)),
+    (["--decision", "A.", "--decision", "B."], alone("A. B.", None, "A.", "B.")),
+    (["--topic", "T", "--decision", "A."], alone("T", "A.", "A.")),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "summary"), GIVEN_ALONE)
-def test_a_text_or_decisions_name_their_summary(place: Place, arguments: list[str], summary: dict[str, Any]) -> None:
-    done = place.cli("ingest", *arguments, "--no-start", "--job-id", "mine", input="Use spaces.\n")
-    assert done.returncode == 0
-    assert json.loads(place.spool.dropped("mine").read_bytes())["payload"] == {"summary": summary}
+@pytest.mark.parametrize(("arguments", "payload"), INGESTED)
+def test_an_ingest_drops_what_its_arguments_say(place: Place, arguments: list[str], payload: dict[str, Any]) -> None:
+    done = place.cli("ingest", *arguments, "--no-start", "--job-id", "mine", "--json", input="Use spaces.\n")
+    assert json.loads(done.stdout)["job_id"] == "mine"
+    assert json.loads(place.spool.dropped("mine").read_bytes())["payload"] == payload
+
+
+def test_an_ingest_says_the_id_that_its_job_got(place: Place) -> None:
+    assert place.spool.dropped(place.json("ingest", "--no-start", "Use tabs.")["job_id"]).exists()
 
 
 TWO_FORMS = [

@@ -62,15 +62,12 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path / "spool")
 
 
-def test_a_waiting_job_is_cancelled_and_the_request_deleted(desk: Desk) -> None:
-    request = desk.ask("cancel-a.json", {"job_id": "a", "generation": 1})
-    assert desk.record.state == "cancelled"
-    assert not request.exists()
-
-
-def test_a_request_that_means_another_generation_does_nothing(desk: Desk) -> None:
-    request = desk.ask("cancel-a.json", {"job_id": "a", "generation": 2})
-    assert desk.record.state == "queued"
+@pytest.mark.parametrize(("generation", "state"), [(1, "cancelled"), (2, "queued")])
+def test_a_waiting_job_of_that_generation_is_cancelled_and_the_request_deleted(
+    desk: Desk, generation: int, state: str
+) -> None:
+    request = desk.ask("cancel-a.json", {"job_id": "a", "generation": generation})
+    assert desk.record.state == state
     assert not request.exists()
 
 

@@ -72,15 +72,14 @@ def worker(team: Team) -> Iterator[None]:
         yield
 
 
-def test_without_a_team_nothing_is_said_asked_or_started(team: Team) -> None:
-    copy_age.forget(team.workspace)
-    assert team.note() is None
-    following.start(team.workspace)
-    assert (team.asked, team.started) == (0, 0)
-
-
-def test_a_workspace_that_this_user_put_into_no_team_starts_nothing(team: Team, tmp_path: Path) -> None:
-    membership.leave(team.workspace, tmp_path / "config")
+@pytest.mark.parametrize("has_copy", [False, True])
+def test_without_a_team_of_this_user_nothing_is_said_asked_or_started(
+    team: Team, tmp_path: Path, has_copy: bool
+) -> None:
+    if has_copy:
+        membership.leave(team.workspace, tmp_path / "config")
+    else:
+        copy_age.forget(team.workspace)
     assert team.note() is None
     following.start(team.workspace)
     assert (team.asked, team.started) == (0, 0)

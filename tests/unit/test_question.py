@@ -51,9 +51,10 @@ def test_a_query_has_at_most_a_hundred_thousand_characters() -> None:
     )  # fmt: skip
 
 
-def test_the_long_lived_preset_is_a_half_life_of_ninety_days_above_a_floor() -> None:
-    found = asked(preset="long-lived")
-    assert (found.ranking.half_life_days, found.ranking.recency_floor) == (90.0, 0.85)
+def test_the_long_lived_preset_and_the_blend_have_half_lives_and_floors_of_their_own() -> None:
+    for arguments, expected in (({"preset": "long-lived"}, (90.0, 0.85)), ({"ranking_mode": "blend"}, (30.0, 0.0))):
+        ranking = asked(**arguments).ranking
+        assert (ranking.half_life_days, ranking.recency_floor) == expected
 
 
 def test_an_argument_wins_over_the_preset_and_the_settings() -> None:
@@ -68,11 +69,6 @@ def test_the_settings_choose_preset_and_mode() -> None:
     found = asked(settings=Settings(ranking_preset="long-lived", ranking_mode="blend", alpha=0.7))
     assert (found.preset, found.ranking.mode, found.ranking.alpha) == ("long-lived", "blend", 0.7)
     assert found.ranking.half_life_days == 90.0
-
-
-def test_the_blend_has_a_half_life_of_thirty_days_of_its_own() -> None:
-    ranking = asked(ranking_mode="blend").ranking
-    assert (ranking.half_life_days, ranking.recency_floor) == (30.0, 0.0)
 
 
 def test_the_default_preset_depends_on_who_asks_and_a_setting_overrides_both() -> None:

@@ -232,17 +232,13 @@ def test_a_key_never_meets_an_endpoint_from_another_source(sources: Sources, gro
     assert f"{group}_endpoint" not in found.sources
 
 
-def test_the_weaker_of_key_and_endpoint_gives_way(sources: Sources) -> None:
-    sources.toml('llm_api_key = "from the file"\nllm_endpoint = "https://file.example"')
-    sources.environment["LLM_ENDPOINT"] = "https://environment.example"
-    found = sources.load()
-    assert (found.llm_endpoint, found.llm_api_key) == ("https://environment.example", None)
-
-
-def test_key_and_endpoint_of_one_source_stay_together(sources: Sources) -> None:
+def test_key_and_endpoint_of_one_source_stay_together_and_else_the_weaker_gives_way(sources: Sources) -> None:
     sources.toml('llm_api_key = "from the file"\nllm_endpoint = "https://file.example"')
     found = sources.load()
     assert (found.llm_endpoint, found.llm_api_key) == ("https://file.example", "from the file")
+    sources.environment["LLM_ENDPOINT"] = "https://environment.example"
+    found = sources.load()
+    assert (found.llm_endpoint, found.llm_api_key) == ("https://environment.example", None)
 
 
 def test_a_separation_survives_the_way_into_a_process_of_ours(sources: Sources) -> None:
@@ -261,18 +257,13 @@ def test_the_settings_survive_the_way_into_a_process_of_ours(sources: Sources) -
     assert values(load(environment=as_environment(first))) == values(first)
 
 
-def test_a_secret_is_never_shown(sources: Sources) -> None:
+def test_a_secret_is_shown_neither_by_the_table_nor_by_the_text_of_the_settings(sources: Sources) -> None:
+    """The text is what a log line or a traceback would show."""
     sources.environment |= {"LLM_API_KEY": "sk-secret-1", "EMBEDDING_API_KEY": "sk-secret-2"}
     found = sources.load()
     shown = {row.name: row for row in table(found)}
     assert "sk-secret" not in str(table(found))
     assert (shown["llm_api_key"].value, shown["llm_api_key"].source) == ("(set)", "environment")
-
-
-def test_a_secret_is_not_in_the_text_of_the_settings(sources: Sources) -> None:
-    """What a log line or a traceback would show."""
-    sources.environment |= {"LLM_API_KEY": "sk-secret-1", "EMBEDDING_API_KEY": "sk-secret-2"}
-    found = sources.load()
     assert "sk-secret" not in repr(found)
     assert "sk-secret" not in repr(found.embedding)
 
