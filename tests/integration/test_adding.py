@@ -64,9 +64,7 @@ def test_a_property_added_by_the_steps_of_the_page_is_stored_found_and_exported(
     place = Place(tmp_path, PYTHONPATH=str(program))
     try:
         for name, text in (("Ana", "The till is counted at six."), ("Ben", "The till is emptied on Fridays.")):
-            place.json(
-                "ingest", "--wait", "--speaker", name, "--topic", "Till", "--context", "The shop.", "--decision", text
-            )
+            place.json("ingest", "--wait", "--speaker", name, "--topic", "Till", "--context", "A.", "--decision", text)
         found = place.json("retrieve", "--speaker", "ben", "when is the till emptied")["results"]
         assert [(hit["memory_number"], hit["speakers"]) for hit in found] == [(2, ["ben"])]
         assert [row["speakers"] for row in place.json("memories", "list")["memories"]] == [["ben"], ["ana"]]

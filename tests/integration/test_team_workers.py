@@ -218,9 +218,7 @@ def test_what_is_forgotten_while_machines_are_off_leaves_their_folders_when_thei
         succeeded(first, "forget", {"memory_ids": forgotten})
         with followed.worker(), hasty.worker():
             nodes = {shared.node_of(place) for place in phrases}
-            until(
-                lambda: not any(each["forgets"] for each in told(first)["copies"] if each["node"] in nodes), "removed"
-            )
+            until(lambda: not any(each["forgets"] for each in told(first)["copies"] if each["node"] in nodes), "gone")
             for place, phrase in phrases.items():
                 until(lambda: not files_with(place.workspace.root, phrase), "no file tells of it")  # noqa: B023
                 assert f"The {phrase} is a lock" not in titles(place)
