@@ -628,7 +628,6 @@ def test_a_job_is_followed_to_its_end_and_what_is_not_ready_in_time_can_be_asked
         asker.request(place.spool, verb)
         assert asker.wait_until_handled(place.spool, place.spool.request(verb), PATIENCE)
 
-    listed = place.json("memories", "list")
     with place.worker():
         found = agent.answer("memory_job_status", job_id=place.submit("noop", {"outcome": "fail"}), wait_seconds=50)
         job = found["job"]
@@ -650,6 +649,7 @@ def test_a_job_is_followed_to_its_end_and_what_is_not_ready_in_time_can_be_asked
         assert place.ended(mark).state == "cancelled"
         told("resume")
         preview = ended(agent, found["job_id"])["result"]
+        listed = place.json("memories", "list")  # now that the memories were compared with each other
         in_time = agent.answer("memory_compact_preview", topic_id="sign-in", wait_seconds=50)["result"]
         wrong = agent.error("memory_compact_preview", topic_id="sign-in", keep_both=["00000000"], wait_seconds=50)
     assert wrong["error_code"] == "CONFLICT_NOT_FOUND"
