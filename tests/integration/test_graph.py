@@ -234,6 +234,21 @@ def test_the_picture_shows_texts_as_texts_in_a_browser_and_loads_nothing(forks: 
     assert "showLoading=false" in html, "no cover hides a layout that is fixed"
 
 
+def test_the_picture_says_which_decision_was_replaced(forks: Forks) -> None:
+    months = ("01", "Loans last two weeks"), ("02", "Loans last four weeks")
+    with forks.start() as fork:
+        for month, said in months:
+            loans = summary("Loans", decisions=[said], created_at=f"2026-{month}-01T09:00:00Z")
+            fork.run("ingest", task(f"job-{month}", "ingest", {"summary": loans}))
+        fork.run("compact", task("compared", "compact", {"topic_id": "loans", "preview": True}))
+        (outcome,) = fork.run("graph", task("picture", "graph", {}))
+    assert outcome["result"]["memories"] == 8
+    html = forks.place.workspace.picture.read_text("utf-8")
+    assert set(re.findall(r"\[(\w+ by #\d+[^\]]*)\] (Loans last \w+)", html)) == {
+        ("replaced by #8, 2026-02-01", "Loans last two")
+    }
+
+
 def in_browser(page: Path, profile: Path) -> dict[str, Any]:
     assert CHROMIUM is not None
     done = subprocess.run(
@@ -604,7 +619,7 @@ def test_a_failed_picture_does_not_report_an_earlier_error_of_the_provider(forks
         with pytest.raises(AssertionError, match=r"^JobError\(.RATE_LIMITED"):
             fork.run("ingest", given)
         with pytest.raises(AssertionError, match="while writing"):
-            fork.ask("picture", 5)  # not a list of ids, so the graph's engine raises
+            fork.ask("picture", 5, {})  # not a list of ids, so the graph's engine raises
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["closed", "open"])

@@ -617,7 +617,6 @@ def test_a_job_is_followed_to_its_end_or_asked_for_later(place: Place, agent: Ag
         asker.request(place.spool, verb)
         assert asker.wait_until_handled(place.spool, place.spool.request(verb), PATIENCE)
 
-    listed = place.json("memories", "list")
     with place.worker():
         found = agent.answer("memory_job_status", job_id=place.submit("noop", {"outcome": "fail"}), wait_seconds=50)
         job = found["job"]
@@ -639,6 +638,7 @@ def test_a_job_is_followed_to_its_end_or_asked_for_later(place: Place, agent: Ag
         assert place.ended(mark).state == "cancelled"
         told("resume")
         preview = ended(agent, found["job_id"])["result"]
+        listed = place.json("memories", "list")  # now that the memories were compared with each other
         in_time = agent.answer("memory_compact_preview", topic_id="sign-in", wait_seconds=50)["result"]
         wrong = agent.error("memory_compact_preview", topic_id="sign-in", keep_both=["00000000"], wait_seconds=50)
     assert wrong["error_code"] == "CONFLICT_NOT_FOUND"

@@ -732,8 +732,8 @@ def test_without_pairs_there_is_nothing_to_say() -> None:
 
 IN_OTHER_WORDS = [
     ("The plan Crumb costs 25 EUR a month.", "The plan Crumb costs 35 EUR a month, from July on.", "replaced"),
-    ("Receipts are deleted after 180 days.", "Single receipts are deleted after 60 days.", "replaced"),
-    ("Dead letters of Redis go to a queue.", "Dead letters of Kafka go to a queue.", "disputed"),
+    ("Receipts are deleted after 180 days.", "Receipts are deleted after 60 days.", "replaced"),
+    ("Dead letters go to a queue in Redis.", "Dead letters go to a queue in Kafka.", "disputed"),
     ("The Pro plan costs 99 EUR a month.", "The Pro plan stays at 99 EUR.", None),
     ("Receipts are deleted after 60 days.", "Labels are printed by a Zebra printer.", None),
 ]  # fmt: skip
@@ -749,10 +749,19 @@ def test_another_amount_replaces_another_choice_is_disputed_and_the_same_in_othe
     assert found == state, probability
 
 
-def test_of_the_two_judges_the_surer_one_counts_where_the_rules_are_not_sure(place: Place) -> None:
+def test_of_the_two_judges_the_surer_one_counts(place: Place) -> None:
     place.patch.setattr(judge, "by_rules", lambda pairs, embed: [0.65, 0.8])
-    place.patch.setattr(cross_encoder, "probability", lambda earlier, later: 0.9)
-    assert judge.replaces([(OLD, NEW), (OLD, NEW)], place.embedder.embed) == [0.69, 0.8]
+    place.patch.setattr(cross_encoder, "probability", lambda earlier, later: 0.85)
+    assert judge.replaces([(OLD, NEW), (OLD, NEW)], place.embedder.embed) == [0.77, 0.8]
+
+
+@pytest.mark.parametrize(
+    ("said", "counts"), [(0.44, 0.0), (0.45, POSSIBLE), (0.79, 0.65), (0.8, DISPUTED), (0.9, REPLACED), (1.0, 0.95)]
+)
+def test_what_the_cross_encoder_says_counts_by_how_sure_it_is(place: Place, said: float, counts: float) -> None:
+    place.patch.setattr(judge, "by_rules", lambda pairs, embed: [0.0])
+    place.patch.setattr(cross_encoder, "probability", lambda earlier, later: said)
+    assert judge.replaces([(OLD, NEW)], place.embedder.embed) == [counts]
 
 
 def test_the_cross_encoder_finds_a_replacement_in_other_words_and_no_other_scope() -> None:
