@@ -227,15 +227,15 @@ def test_a_conversation_of_the_agent_is_read_as_what_was_said(tmp_path: Path) ->
     assert not findings.unknown
 
 
-@pytest.mark.parametrize(
-    ("folder", "cwd", "is_found"),
-    [
-        ("/home/ana/shop/web", "/home/ana/shop/web", True),
-        ("/home/ana/other", "/home/ana/shop/web", False),
-        ("/home/ana/other", "/home/ana/other", False),
-        ("/home/ana/shop/web", None, False),
-    ],
-)
+FOLDERS = [
+    ("/home/ana/shop/web", "/home/ana/shop/web", True),
+    ("/home/ana/other", "/home/ana/shop/web", False),
+    ("/home/ana/other", "/home/ana/other", False),
+    ("/home/ana/shop/web", None, False),
+]
+
+
+@pytest.mark.parametrize(("folder", "cwd", "is_found"), FOLDERS)
 def test_a_folder_below_is_found_if_its_name_and_the_record_agree(
     tmp_path: Path, folder: str, cwd: str | None, is_found: bool
 ) -> None:

@@ -510,16 +510,15 @@ def test_a_note_that_cannot_be_written_stops_no_job(ready: Bench, monkeypatch: p
     assert ready.run("a", runs).state == "succeeded"
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {},
-        {"outcomes": {"a": {"result": {}}}},
-        {"outcomes": {"a": {"neither": 1}}, "graph_lag": 0},
-        {"outcomes": {"a": {"error": {"message": "m"}}}, "graph_lag": 0},
-    ],
-    ids=["empty", "no graph_lag", "no outcome", "no code"],
-)
+UNREADABLE = [
+    {},
+    {"outcomes": {"a": {"result": {}}}},
+    {"outcomes": {"a": {"neither": 1}}, "graph_lag": 0},
+    {"outcomes": {"a": {"error": {"message": "m"}}}, "graph_lag": 0},
+]
+
+
+@pytest.mark.parametrize("answer", UNREADABLE, ids=["empty", "no graph_lag", "no outcome", "no code"])
 def test_an_answer_that_cannot_be_read_leaves_no_job_running(ready: Bench, answer: dict[str, Any]) -> None:
     record = ready.run("a", lambda request, options: answer)
     assert (record.state, record.error["code"]) == ("retrying", "INTERNAL")
