@@ -238,9 +238,7 @@ def commands_say(place: Place) -> list[str]:
     return [json.dumps(each, sort_keys=True).replace(str(place.workspace.root), ".") for each in said]
 
 
-def test_a_question_of_the_graph_is_answered_by_the_pool_that_owns_the_graph_and_by_no_laptop(
-    story: Story, tmp_path: Path, dsn: str, model_cache: Path
-) -> None:
+def test_the_graph_answers_in_its_pool_and_no_laptop(story: Story, tmp_path: Path, dsn: str, model_cache: Path) -> None:
     team, place, service = story.team, story.laptop, story.team.gateway
     owner, folder = "SELECT graph_owner FROM workspaces WHERE id = %s", Path("copies", team.workspace_id)
     answer, before = answered(place), team.rows(owner)

@@ -150,9 +150,7 @@ CHANGED = [
 
 
 @pytest.mark.parametrize(("said", "changed"), CHANGED)
-def test_what_was_said_of_a_state_that_the_next_request_changed_is_not_kept(
-    said: tuple[str, ...], changed: str
-) -> None:
+def test_what_was_said_of_a_state_that_a_next_request_changed_is_not_kept(said: tuple[str, ...], changed: str) -> None:
     assert changed not in repr(of(*said).content)
 
 

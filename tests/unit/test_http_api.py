@@ -344,9 +344,7 @@ def test_whoever_hangs_holds_nobody_up_and_is_left_in_time(running: Running, mon
         connection.close()
 
 
-def test_more_connections_than_it_can_hold_are_closed_and_the_others_kept(
-    running: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_connections_are_closed_and_the_others_kept(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever they come from: opening one needs no token."""
     monkeypatch.setattr(BoundedProtocol, "most", 5)
     held = [running.connect() for _ in range(5)]

@@ -82,9 +82,7 @@ HALF_LIVES = [
 
 
 @pytest.mark.parametrize(("age", "half_life", "floor", "multiplier"), HALF_LIVES)
-def test_a_half_life_halves_what_is_above_the_floor(
-    age: float | None, half_life: float, floor: float, multiplier: float
-) -> None:
+def test_half_lives_halve_above_the_floor(age: float | None, half_life: float, floor: float, multiplier: float) -> None:
     assert recency_multiplier(age, half_life, floor) == pytest.approx(multiplier, abs=1e-10)
 
 
