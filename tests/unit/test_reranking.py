@@ -139,9 +139,8 @@ def test_probabilities_of_any_logit() -> None:
 
 @pytest.fixture
 def server() -> Iterator[RerankServer]:
-    server = RerankServer()
-    yield server
-    server.close()
+    with RerankServer().running() as server:
+        yield server
 
 
 def at(server: RerankServer, **other: Any) -> RerankConfig:
