@@ -58,60 +58,60 @@ def test_the_rules_alone_name_nothing_that_is_no_conflict(name: str) -> None:
 # --- each kind ---
 
 
-@pytest.mark.parametrize(
-    ("earlier", "later", "kind"),
-    [
-        ("Commit generated files", "Generated files are never committed", "negation"),
-        ("Don’t cache search results", "Cache search results for five minutes", "negation"),
-        ("Plain HTTP is allowed on loopback", "Plain HTTP is forbidden on loopback", "toggle"),
-        ("Uploads are limited to 20MB", "Limit uploads to 0.5 GB", "value"),
-        ("Poll every 90 seconds", "Poll every minute", "value"),
-        ("Write the exporter in Python", "The exporter is written in Rust", "choice"),
-        ("Turn on strict mode", "Turn off strict mode", "toggle"),
-        ("Back up the archive before it is signed", "Sign the archive before it is backed up", "toggle"),
-        ("Use Redis for sessions", "Redis was replaced by Memcached for sessions", "reversal"),
-        ("Use Redis for sessions", "Drop Redis", "reversal"),
-        ("Secrets live in a file", "Secrets are read from the vault, not from a file", "reversal"),
-        ("Search is case sensitive", "Search is case insensitive", "toggle"),
-        ("The nightly build starts at 02:00", "The nightly build starts at 04:30", "value"),
-        ("Retry each job 3 times", "Retry each job 5 times", "value"),
-        ("Ship the beta weekly", "We reversed the decision to ship the beta weekly", "reversal"),
-        ("Push in batches; MAX_PUSH_BATCH is 200", "MAX_PUSH_BATCH is 100, because one proxy answered 413", "value"),
-        ("retry_limit: 3", "retry_limit = 5", "value"),
-    ],
-)
+FOUND_CONFLICTS = [
+    ("Commit generated files", "Generated files are never committed", "negation"),
+    ("Don’t cache search results", "Cache search results for five minutes", "negation"),
+    ("Plain HTTP is allowed on loopback", "Plain HTTP is forbidden on loopback", "toggle"),
+    ("Uploads are limited to 20MB", "Limit uploads to 0.5 GB", "value"),
+    ("Poll every 90 seconds", "Poll every minute", "value"),
+    ("Write the exporter in Python", "The exporter is written in Rust", "choice"),
+    ("Turn on strict mode", "Turn off strict mode", "toggle"),
+    ("Back up the archive before it is signed", "Sign the archive before it is backed up", "toggle"),
+    ("Use Redis for sessions", "Redis was replaced by Memcached for sessions", "reversal"),
+    ("Use Redis for sessions", "Drop Redis", "reversal"),
+    ("Secrets live in a file", "Secrets are read from the vault, not from a file", "reversal"),
+    ("Search is case sensitive", "Search is case insensitive", "toggle"),
+    ("The nightly build starts at 02:00", "The nightly build starts at 04:30", "value"),
+    ("Retry each job 3 times", "Retry each job 5 times", "value"),
+    ("Ship the beta weekly", "We reversed the decision to ship the beta weekly", "reversal"),
+    ("Push in batches; MAX_PUSH_BATCH is 200", "MAX_PUSH_BATCH is 100, because one proxy answered 413", "value"),
+    ("retry_limit: 3", "retry_limit = 5", "value"),
+]
+
+
+@pytest.mark.parametrize(("earlier", "later", "kind"), FOUND_CONFLICTS)
 def test_a_conflict_is_found_and_named(earlier: str, later: str, kind: str) -> None:
     found = compare(earlier, later)
     assert found.kind == kind
     assert 0.5 <= found.confidence <= 1
 
 
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ("Retry uploads", "Do not retry uploads on Fridays"),  # an exception
-        ("Cache pages", "Cache pages for five minutes"),  # a detail
-        ("Cache pages for 60 s", "Cache pages for one minute"),  # the same
-        ("The limit is 20 MB", "The limit for admins is 50 MB"),  # a narrower case
-        ("Use Redis for sessions", "Drop Redis from the CI image"),  # another place
-        ("Use Redis for sessions", "Use Redis for rate limits"),  # another purpose
-        ("Use Python for the exporter", "Use Poetry for the exporter"),  # other kinds of things
-        ("Use Python 3.11 for the worker", "Use TypeScript for the extension"),
-        ("Never delete backups without asking", "Delete backups after asking"),
-        ("Sign before stapling", "Sign before uploading"),
-        ("Write drafts to one table in the audit log", "Write drafts to one table in the mailer"),
-        ("Phase 1 uses SQLite", "Phase 2 uses Postgres"),
-        ("Decision 7", "Decision 8"),
-        ("Python 3.11", "Python 3.12"),  # names of two things, and nothing said of either
-        ("Cache local files", "Cache remote files"),
-        ("Log uploads by id and never by content", "Limit uploads to 40 MB"),
-        ("Keep the tests", "Delete the temporary files"),
-        ("", "Do not retry"),
-        ("!!!", "???"),
-        ("Wir nutzen Postgres für die Warteschlange", "Wir nutzen SQLite nicht"),
-        ("キューにはPostgresを使う", "キューにはSQLiteを使う"),
-    ],
-)
+NO_CONFLICTS = [
+    ("Retry uploads", "Do not retry uploads on Fridays"),  # an exception
+    ("Cache pages", "Cache pages for five minutes"),  # a detail
+    ("Cache pages for 60 s", "Cache pages for one minute"),  # the same
+    ("The limit is 20 MB", "The limit for admins is 50 MB"),  # a narrower case
+    ("Use Redis for sessions", "Drop Redis from the CI image"),  # another place
+    ("Use Redis for sessions", "Use Redis for rate limits"),  # another purpose
+    ("Use Python for the exporter", "Use Poetry for the exporter"),  # other kinds of things
+    ("Use Python 3.11 for the worker", "Use TypeScript for the extension"),
+    ("Never delete backups without asking", "Delete backups after asking"),
+    ("Sign before stapling", "Sign before uploading"),
+    ("Write drafts to one table in the audit log", "Write drafts to one table in the mailer"),
+    ("Phase 1 uses SQLite", "Phase 2 uses Postgres"),
+    ("Decision 7", "Decision 8"),
+    ("Python 3.11", "Python 3.12"),  # names of two things, and nothing said of either
+    ("Cache local files", "Cache remote files"),
+    ("Log uploads by id and never by content", "Limit uploads to 40 MB"),
+    ("Keep the tests", "Delete the temporary files"),
+    ("", "Do not retry"),
+    ("!!!", "???"),
+    ("Wir nutzen Postgres für die Warteschlange", "Wir nutzen SQLite nicht"),
+    ("キューにはPostgresを使う", "キューにはSQLiteを使う"),
+]
+
+
+@pytest.mark.parametrize(("earlier", "later"), NO_CONFLICTS)
 def test_what_narrows_adds_or_speaks_of_something_else_is_no_conflict(earlier: str, later: str) -> None:
     assert compare(earlier, later) is None
 
@@ -123,17 +123,17 @@ def test_a_statement_does_not_conflict_with_itself(pair: dict[str, object]) -> N
             assert compare(text, same) is None
 
 
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ("Cache rendered pages", "Do not cache rendered pages for logged-in users"),  # an exception
-        ("Access tokens live 15 minutes", "Refresh tokens live 30 days"),  # another one of its kind
-        ("Whether projects are archived is decided later", "Projects are never archived"),  # an answer
-        ("Phase 1 ends with the importer", "Phase 2 ends without the importer"),
-        ("Retry failed jobs twice", "Retry failed jobs twice, with a delay"),  # no difference but a detail
-        ("The debug toolbar is on in development", "The debug toolbar is off in production"),
-    ],
-)
+MORE_APART = [
+    ("Cache rendered pages", "Do not cache rendered pages for logged-in users"),  # an exception
+    ("Access tokens live 15 minutes", "Refresh tokens live 30 days"),  # another one of its kind
+    ("Whether projects are archived is decided later", "Projects are never archived"),  # an answer
+    ("Phase 1 ends with the importer", "Phase 2 ends without the importer"),
+    ("Retry failed jobs twice", "Retry failed jobs twice, with a delay"),  # no difference but a detail
+    ("The debug toolbar is on in development", "The debug toolbar is off in production"),
+]
+
+
+@pytest.mark.parametrize(("earlier", "later"), MORE_APART)
 def test_what_differs_in_more_than_the_decision_is_no_conflict_however_alike(earlier: str, later: str) -> None:
     assert compare(earlier, later) is None
 
@@ -203,63 +203,64 @@ def test_hundreds_of_decisions_about_one_thing_take_no_time() -> None:
 PRO = "The Pro plan costs 99 EUR a month for 5,000 parcels."
 
 
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        (PRO, "The Pro plan stays at 99 EUR."),
-        (PRO, "The Pro plan remains 99 EUR a month."),
-        (PRO, "The Pro plan still costs 99 EUR."),
-        (PRO, "The Pro plan costs 99 EUR, as before."),
-        (PRO, "We keep the Pro plan at 99 EUR."),
-        (PRO, "The Pro plan continues to cost 99 EUR."),
-        (PRO, "The price of the Pro plan is unchanged: 99 EUR."),
-        (PRO, "The Pro plan costs 99 EUR."),
-        ("Der Pro-Tarif kostet 99 EUR im Monat für 5.000 Pakete.", "Der Pro-Tarif bleibt bei 99 EUR."),
-        ("Der Pro-Tarif kostet 99 EUR im Monat für 5.000 Pakete.", "Der Pro-Tarif kostet weiterhin 99 EUR."),
-        ("Le plan Pro coûte 99 EUR par mois pour 5 000 colis.", "Le plan Pro reste à 99 EUR."),
-        ("Logs are kept for 14 days, metrics for 30 days.", "Logs stay at 14 days."),
-        ("El plan Pro cuesta 99 EUR al mes por 5.000 paquetes.", "El plan Pro sigue en 99 EUR."),
-    ],
-)
+AGREEING = [
+    (PRO, "The Pro plan stays at 99 EUR."),
+    (PRO, "The Pro plan remains 99 EUR a month."),
+    (PRO, "The Pro plan still costs 99 EUR."),
+    (PRO, "The Pro plan costs 99 EUR, as before."),
+    (PRO, "We keep the Pro plan at 99 EUR."),
+    (PRO, "The Pro plan continues to cost 99 EUR."),
+    (PRO, "The price of the Pro plan is unchanged: 99 EUR."),
+    (PRO, "The Pro plan costs 99 EUR."),
+    ("Der Pro-Tarif kostet 99 EUR im Monat für 5.000 Pakete.", "Der Pro-Tarif bleibt bei 99 EUR."),
+    ("Der Pro-Tarif kostet 99 EUR im Monat für 5.000 Pakete.", "Der Pro-Tarif kostet weiterhin 99 EUR."),
+    ("Le plan Pro coûte 99 EUR par mois pour 5 000 colis.", "Le plan Pro reste à 99 EUR."),
+    ("Logs are kept for 14 days, metrics for 30 days.", "Logs stay at 14 days."),
+    ("El plan Pro cuesta 99 EUR al mes por 5.000 paquetes.", "El plan Pro sigue en 99 EUR."),
+]
+
+
+@pytest.mark.parametrize(("earlier", "later"), AGREEING)
 def test_what_says_that_an_amount_is_as_it_was_agrees(earlier: str, later: str) -> None:
     assert compare(earlier, later) is None
+    assert judge.replaces([(earlier, later)], FakeEmbedder(64).embed) < [DISPUTED]
 
 
-@pytest.mark.parametrize(
-    ("earlier", "later", "kind"),
-    [
-        (PRO, "The Pro plan costs 119 EUR a month for 5,000 parcels; the old price was 99 EUR.", "value"),
-        ("Logs are kept for 14 days, metrics for 30 days.", "Logs are kept for 30 days.", "value"),
-    ],
-)
+OTHERWISE = [
+    (PRO, "The Pro plan costs 119 EUR a month for 5,000 parcels; the old price was 99 EUR.", "value"),
+    ("Logs are kept for 14 days, metrics for 30 days.", "Logs are kept for 30 days.", "value"),
+]
+
+
+@pytest.mark.parametrize(("earlier", "later", "kind"), OTHERWISE)
 def test_what_stays_otherwise_conflicts(earlier: str, later: str, kind: str) -> None:
     assert compare(earlier, later).kind == kind
 
 
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ("Room 12 has 30 seats", "Room 14 has 40 seats"),
-        ("Phase 1 of the move is done by Ana.", "Phase 2 of the move is done by Bert."),
-        ("Client A gets its reports in Excel", "Client B gets a dashboard"),
-        ("The v1 API pages with offset and limit.", "v2 uses cursors"),
-        ("web-1 runs Redis 7", "web-2 runs Redis 8"),
-    ],
-)
+NUMBERED = [
+    ("Room 12 has 30 seats", "Room 14 has 40 seats"),
+    ("Phase 1 of the move is done by Ana.", "Phase 2 of the move is done by Bert."),
+    ("Client A gets its reports in Excel", "Client B gets a dashboard"),
+    ("The v1 API pages with offset and limit.", "v2 uses cursors"),
+    ("web-1 runs Redis 7", "web-2 runs Redis 8"),
+]
+
+
+@pytest.mark.parametrize(("earlier", "later"), NUMBERED)
 def test_statements_of_two_numbered_things_neither_conflict_nor_replace_each_other(earlier: str, later: str) -> None:
     assert compare(earlier, later) is None
     assert judge.replaces([(earlier, later)], FakeEmbedder(64).embed) == [0.0]
 
 
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ("Room 12 is the archive.", "Room 14 is the archive"),
-        ("Use 4 spaces in code", "Use 2 spaces here"),
-        ("We run Postgres 15 on Hetzner", "We run Postgres 16 at home"),
-        ("Keep 1 copy", "Keep 3 copies in two places"),
-        ("Use C for the firmware", "Use Rust for the firmware"),
-    ],
-)
+MAY_CONFLICT = [
+    ("Room 12 is the archive.", "Room 14 is the archive"),
+    ("Use 4 spaces in code", "Use 2 spaces here"),
+    ("We run Postgres 15 on Hetzner", "We run Postgres 16 at home"),
+    ("Keep 1 copy", "Keep 3 copies in two places"),
+    ("Use C for the firmware", "Use Rust for the firmware"),
+]
+
+
+@pytest.mark.parametrize(("earlier", "later"), MAY_CONFLICT)
 def test_what_begins_with_an_amount_or_says_the_same_of_another_may_conflict(earlier: str, later: str) -> None:
     assert not are_of_two_things(earlier, later)

@@ -196,9 +196,7 @@ def test_a_copy_is_extended_only_when_many_rows_are_missing() -> None:
     st.lists(st.integers(0, 20).map(float), min_size=1, max_size=30),
     st.integers(1, 10), st.floats(0, 4), st.integers(0, 1000),
 )  # fmt: skip
-def test_the_highest_are_chosen_exactly_whatever_the_error_of_the_estimate(
-    values: list[float], count: int, error: float, seed: int
-) -> None:
+def test_the_highest_are_chosen_whatever_the_error(values: list[float], count: int, error: float, seed: int) -> None:
     true = np.array(values)
     estimated = true + np.random.default_rng(seed).uniform(-error, error, len(true))
     chosen = exact_top(np.stack([estimated - error, estimated + error]), count, lambda indexes: true[indexes])
@@ -206,9 +204,7 @@ def test_the_highest_are_chosen_exactly_whatever_the_error_of_the_estimate(
 
 
 @pytest.mark.parametrize("exact_rows", [10**6, 0])
-def test_answers_are_the_same_bytes_with_and_without_the_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exact_rows: int
-) -> None:
+def test_a_copy_changes_no_byte_of_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exact_rows: int) -> None:
     """Also with two stages, which choose among whole texts first."""
     monkeypatch.setattr(search, "EXACT_ROWS", exact_rows)
     monkeypatch.setattr(estimating, "FIRST_STAGE", 20)
