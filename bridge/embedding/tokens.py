@@ -46,7 +46,7 @@ class LatinWordPieces:
     def __init__(self) -> None:
         """Reads the vocabulary, a line for each id, from the program: in the tokenizer's file, it takes three times as
         long to read. Raises OSError, ValueError, LookupError."""
-        words = (model_files.DEFAULT_FOLDER / model_files.WORDS.name).read_text("utf-8").split("\n")
+        words = (model_files.DEFAULT_FOLDER / model_files.WORDS.name).read_bytes().decode().split("\n")
         self._ids = dict(zip(words, range(len(words)), strict=True))
         self.start, self.end, self.unknown = (self._ids[name] for name in ("[CLS]", "[SEP]", "[UNK]"))
         self._known: dict[str, list[int]] = {}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 from jobs.errors import JobError
@@ -30,8 +29,7 @@ _EARLY_TIME = re.compile(r"[\d\-T:Z]+")
 
 def normalise_metadata(metadata: Metadata) -> Metadata:
     """Metadata in the form that a text can carry: ids on one line, times in UTC, None instead of ``N/A``."""
-    return replace(
-        metadata,
+    return metadata._replace(
         topic_id=_none_if_unknown(metadata.topic_id),
         session_id=_none_if_unknown(metadata.session_id),
         plan_id=_none_if_unknown(metadata.plan_id),

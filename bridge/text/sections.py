@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 
 from jobs import clock
 
@@ -150,8 +149,7 @@ def normalise(content: Content) -> Content:
     scope's times are in UTC; an invalid bound becomes free text, and a bound in the free text becomes a bound.
     """
     refs, scope = content.references, content.time_scope
-    return replace(
-        content,
+    return content._replace(
         topic=one_line(content.topic),
         context=newlines(content.context).strip(),
         decisions=tidy_items(content.decisions),
@@ -159,7 +157,7 @@ def normalise(content: Content) -> Content:
         open_questions=tidy_items(content.open_questions),
         next_steps=tidy_items(content.next_steps),
         references=References(*map(tidy_items, (refs.files, refs.plans, refs.branches, refs.issues))),
-        time_scope=read_scope(write_scope(replace(scope, text=newlines(scope.text).strip()))),
+        time_scope=read_scope(write_scope(scope._replace(text=newlines(scope.text).strip()))),
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +71,7 @@ HARBOUR = "The harbour crane is steered by radio on channel seven."
 def ingested(name: str, payload: dict[str, Any]) -> Memory:
     """The memory that an ingest job makes of a payload."""
     job = parse_job(name, encode({"schema_version": 1, "job_id": name, "kind": "ingest", "payload": payload}))
-    return replace(ingest.prepare(task_of(job, NOW), "6f1c2b1e-0d7a-4c55-9a53-3f0f6f1a9b10", NOW).memory, id=name)
+    return ingest.prepare(task_of(job, NOW), "6f1c2b1e-0d7a-4c55-9a53-3f0f6f1a9b10", NOW).memory._replace(id=name)
 
 
 def harbour(name: str, status: Any, created_at: str | None, **known: Any) -> Memory:
@@ -352,7 +351,7 @@ def test_a_key_of_thousands_of_characters_is_more_than_one_token(asked: Ask) -> 
 
 FORBIDDEN = (
     "cognee", "lancedb", "litellm", "huey", "watchdog", "pydantic_settings", "torch", "ladybug", "fastembed",
-    "bridge.reranking", "bridge.search.second_stage",
+    "bridge.reranking", "bridge.search.second_stage", "dataclasses", "inspect", "numpy.typing", "platform",
 )  # fmt: skip
 LOADED = f"import sys; print([name for name in {FORBIDDEN!r} if name in sys.modules])"
 
