@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
+from .pattern import pattern
+
 MemoryKind = Literal["summary", "decision_record", "legacy"]
 Status = Literal["Draft", "Active", "Superseded", "DecisionRecord"]
 AnchorKind = Literal["path", "name", "command", "value"]
@@ -70,8 +72,8 @@ class Content(NamedTuple):
         return self._asdict() | within
 
 
-TOPIC_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}")
-_PLAN = re.compile(r"(?:plan[\s_-]*)?(\d+)(?![0-9])", re.IGNORECASE)
+TOPIC_ID = pattern(r"[a-z0-9][a-z0-9._-]{0,127}")
+_PLAN = pattern(r"(?:plan[\s_-]*)?(\d+)(?![0-9])", re.IGNORECASE)
 
 
 def plan_key(plan_id: str | None) -> str | None:

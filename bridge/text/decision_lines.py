@@ -16,12 +16,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ..memory import Content, Memory
+from ..pattern import pattern
 
 EARLIER, LATER, SUPERSEDES, AND = "[Earlier] ", "[Later] ", " supersedes ", "; "
 
 _STATED = r" \((\d{4}-\d\d-\d\d), #(\d{1,18})\)"
-_ANYWHERE, _AT_END = re.compile(_STATED), re.compile(_STATED + r"\Z")
-_STOP = re.compile(r"(?<![.\s])\.\Z")
+_ANYWHERE, _AT_END = pattern(_STATED), pattern(_STATED + r"\Z")
+_STOP = pattern(r"(?<![.\s])\.\Z")
 
 
 class Stated(NamedTuple):

@@ -13,18 +13,19 @@ from typing import Any
 from jobs.errors import JobError
 
 from ..memory import STATUS_WORDS, Metadata, Status, is_topic_id, slug
+from ..pattern import pattern
 from .sections import normalise_time, one_line
 
 BLOCK = "**Metadata:**"
 
-_LINE = re.compile(r"\s*- (Topic ID|Session ID|Plan ID|Status|Created|Updated|Source Created):(.*)", re.DOTALL)
+_LINE = pattern(r"\s*- (Topic ID|Session ID|Plan ID|Status|Created|Updated|Source Created):(.*)", re.DOTALL)
 _UNKNOWN = frozenset(["", "n/a", "none", "null"])
 _SHOWN = 120  # characters of an invalid line that an error quotes
 
 # The first readers of version 1.0 read a value up to the first other character and ignored the rest of the line.
-_EARLY_ID = re.compile(r"[a-f0-9\-]+")
-_EARLY_STATUS = re.compile(r"Active|Superseded|Draft")
-_EARLY_TIME = re.compile(r"[\d\-T:Z]+")
+_EARLY_ID = pattern(r"[a-f0-9\-]+")
+_EARLY_STATUS = pattern(r"Active|Superseded|Draft")
+_EARLY_TIME = pattern(r"[\d\-T:Z]+")
 
 
 def normalise_metadata(metadata: Metadata) -> Metadata:

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from jobs import clock
 
 from ..memory import Content, References, TimeScope
+from ..pattern import pattern
 from . import references
 
 _STRUCTURE = (
@@ -24,10 +25,10 @@ _STRUCTURE = (
     r"|\s*<!--\s*(?:Decision Record )?Template\b"
     r"|\s*(?:- )?(?:Topic ID|Session ID|Plan ID|Status|Created|Updated|Source Created):)"
 )
-_TO_ESCAPE = re.compile(r"\\*" + _STRUCTURE)
-_ESCAPED = re.compile(r"\\+" + _STRUCTURE)
-_BOUND = re.compile(r"\s*- (Start|End|Turn Count):(.*)", re.DOTALL)
-_COUNT = re.compile(r"[0-9]{1,9}")
+_TO_ESCAPE = pattern(r"\\*" + _STRUCTURE)
+_ESCAPED = pattern(r"\\+" + _STRUCTURE)
+_BOUND = pattern(r"\s*- (Start|End|Turn Count):(.*)", re.DOTALL)
+_COUNT = pattern(r"[0-9]{1,9}")
 _EMPTY_ITEMS = frozenset(["", "none", "n/a"])
 
 
