@@ -82,11 +82,10 @@ def summarise(segment: Segment, by_rules: SegmentSummary, ask: Ask) -> SegmentSu
     supported = [*decided, *completed, *learned, *next_steps]
     if not supported:
         is_empty = answer.nothing and not by_rules.content.decisions and not failures(segment.turns)
-        return replace(by_rules, content=replace(by_rules.content, context="")) if is_empty else by_rules
+        return replace(by_rules, content=by_rules.content._replace(context="")) if is_empty else by_rules
     topic = shortened(one_line(answer.title)) or by_rules.content.topic
     context = _context(_item(answer.request), completed, learned) or by_rules.content.context
-    content = replace(
-        by_rules.content,
+    content = by_rules.content._replace(
         topic=topic,
         context=context,
         decisions=tuple(each.text for each in decided),

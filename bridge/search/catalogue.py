@@ -6,18 +6,18 @@ It is read from a snapshot of the store. ``index_cache`` keeps it between querie
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..store.catalogue import STATUSES, Votes
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ..store.catalogue import CatalogueRow
     from ..store.reader import StoreSnapshot
     from .ranking import Period, VoteColumns
@@ -54,7 +54,6 @@ class Filters(NamedTuple):
         return self._replace(since=max(starts, default=None), until=min(ends, default=None))
 
 
-@dataclass(eq=False, repr=False)  # frozen, it would take longer to make than to use
 class Catalogue:
     """Columns of equal length, in the order of ``passage_row``."""
 
@@ -71,6 +70,9 @@ class Catalogue:
     helpful: NDArray[np.int32]
     wrong: NDArray[np.int32]
     """How many said that the memory helped, and how many that it is wrong."""
+
+    def __init__(self, *columns: NDArray[Any]) -> None:
+        vars(self).update(zip(self.__annotations__, columns, strict=True))
 
     def __len__(self) -> int:
         return len(self.number)
@@ -154,7 +156,7 @@ class Catalogue:
         return np.isin(self.status, [STATUSES.index(status) for status in statuses])
 
 
-_COLUMNS = tuple(column.name for column in fields(Catalogue))
+_COLUMNS = tuple(Catalogue.__annotations__)
 
 
 def read(store: StoreSnapshot, after: int = 0) -> Catalogue:

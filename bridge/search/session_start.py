@@ -15,7 +15,6 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -305,7 +304,7 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, end
     asked and came out; of the newest one, also what was asked last: the others were left behind since."""
     content = memory.content
     if content is None or memory.number not in captured:
-        undecided = memory if content is None else replace(memory, content=replace(content, decisions=()))
+        undecided = memory if content is None else memory._replace(content=content._replace(decisions=()))
         words = ": ".join(filter(None, dict.fromkeys((title(memory), gist(undecided)))))
         return _Line(memory.number, words, source(memory), "")
     told = _reported(memory, became) if captured[memory.number] == RULES else one_line(content.context)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jobs import clock
 from jobs.errors import JobError
@@ -36,6 +35,8 @@ from .ranking import (
 )
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ..memory_shapes import InCode
     from ..store.reader import StoreReader, StoreSnapshot
     from .standings import Standings

@@ -12,15 +12,17 @@ import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jobs import files
 
 from ..background import Background
 from ..embedding.embedder import Vector, Vectors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Part = Literal["passages", "wholes"]
 
