@@ -14,13 +14,14 @@ from collections.abc import Iterable, Sequence
 
 from ..memory import Content, References, TimeScope
 from ..text import turn_words as words
+from ..text.query_words import subject_words
 from ..text.references import classify
-from ..text.sections import one_line
+from ..text.sections import one_line, shortened
 from ..text.terms import STOP_WORDS
-from .beats import Beat, beats, plain, subject_words, told
+from .beats import Beat, beats, plain, told
 from .sentences import Sentence
 from .session import Evidence, Segment, SegmentSummary, Turn
-from .title import COMMON, HEADING, UNKNOWN, shortened, title
+from .title import COMMON, HEADING, UNKNOWN, title
 
 ARROW = " → "
 NEXT = " · "  # between what was asked first and last
