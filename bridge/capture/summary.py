@@ -154,7 +154,7 @@ def _wishes(one: Sentence, beat: Beat) -> bool:
 def _states(one: Sentence, beat: Beat, is_english: bool) -> bool:
     """Whether files were changed for a short turn that asks "why not", or speaks a language without a table."""
     text = one.text
-    if words.is_empty(text) or words.begins("upkeep", text) or one.turn not in beat.short:
+    if words.is_empty(text) or words.begins("upkeep", text) or text.startswith("/") or one.turn not in beat.short:
         return False
     is_demand = ("?" in text or "？" in text) and words.begins("retracts", text)
     is_unknown = not is_english and not words.says("addresses", text)

@@ -131,7 +131,7 @@ def block(
                  if place[other.number] < place[each.number] and worth[other.number])  # fmt: skip
         return each.number not in captured or not any(_are_alike(subjects[each], subject) for subject in later)
 
-    sessions = list(filter(is_latest, lines))
+    sessions = [*reversed({each.words: each for each in reversed(lines) if is_latest(each)}.values())]
     parts = {_SESSIONS_FIRST: list[str](), "Earlier": list[str](), "What holds": list[str](), "Open": list[str]()}
     room = max_tokens * _BYTES_PER_TOKEN - len(HEADING)
 
@@ -149,16 +149,14 @@ def block(
     ]
     texts = [quoted_line(f"{each.source}: {words}{each.mark}") for each, words in zip(sessions, brief, strict=True)]
     add(_SESSIONS_FIRST, texts, 0.6)
-    titles = [
-        f"{line.words} (#{number})"
-        for number, line in made.items()
-        if worth[number] == 2 and line not in lines and not any(line.words in each.words for each in sessions)
-    ]
-    add("Earlier", [quoted_line("; ".join(titles[:_MOST_TITLES]))] if titles else [], 0.7)
+    told_of = "\n".join(each.words for each in sessions)
+    earlier = {each.words: each for each in reversed(made.values()) if worth[each.number] == 2 and each not in lines}
+    titles = [f"{each.words} (#{each.number})" for each in reversed(earlier.values()) if each.words not in told_of]
+    add("Earlier", [quoted_line("; ".join(titles[:_MOST_TITLES]))] if titles else [], 0.78)
     first = len(parts[_SESSIONS_FIRST])
     shown = "\n".join(each.words for each in sessions[:first])
     left = [each for each in holding if _outcome(each) not in shown and is_latest(each)]
-    add("What holds", (quoted_line(f"{each.words} {each.source}{each.mark}") for each in left), 0.85)
+    add("What holds", (quoted_line(f"{each.words} {each.source}{each.mark}") for each in left), 0.9)
     add("Open", (line for memory in by_hand for line in _open(memory)), 1.0)
     held = [_outcome(each) for each in left[: len(parts["What holds"])]]
     more = zip(sessions[first:], texts[first:], strict=True)
@@ -173,12 +171,12 @@ def numbers_in(text: str) -> list[int]:
 
 def _outcome(line: _Line) -> str:
     """What came out; all of a line that tells nothing else."""
-    return line.words.rpartition(OUTCOME)[2]
+    return line.words.partition(OUTCOME)[2] or line.words
 
 
 def _cut(words: str) -> str:
-    asked, arrow, came_out = words.rpartition(OUTCOME)
-    return shortened(asked, _MOST_ASKED) + arrow + shortened(came_out, _MOST_TOLD)
+    asked, arrow, came_out = words.partition(OUTCOME)
+    return shortened(asked, _MOST_ASKED if arrow else _MOST_TOLD) + arrow + shortened(came_out, _MOST_TOLD)
 
 
 def _joined(parts: Mapping[str, Sequence[str]]) -> str:
@@ -208,9 +206,9 @@ def _worth(memory: Memory, topic: str, became: Became, captured: Captured) -> in
         return 4
     reports = bool(_reported(memory, became))
     is_errand = _is_cut(topic) or turn_words.is_errand(topic)
-    is_request = memory.content.context.startswith(topic.rstrip("….?"))
-    is_worked = reports or memory.content.decisions or not is_request
-    tells = len(subject_words(topic)) >= _LEAST_SHARED and not is_errand and is_worked
+    said = [memory.content.context, *memory.content.open_questions]
+    is_request = any(topic.rstrip("….?") in each for each in said) and not memory.content.decisions
+    tells = len(subject_words(topic)) >= _LEAST_SHARED and not is_errand and (reports or not is_request)
     return (3 if reports else 2) if tells else int(reports)
 
 
