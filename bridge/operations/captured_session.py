@@ -14,17 +14,17 @@ from itertools import chain, islice
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from ..capture.beats import subject_words
-from ..capture.kept_turns import COPIED, RUN, digest, opening_digest, run_digest, split_known, turn_digest
+from ..capture.kept_turns import COPIED, RUN, digest, opening_digests, run_digest, split_known, turn_digest
 from ..capture.session import Embed, Findings, Segment, SegmentSummary, Transcript, Turn
 from ..capture.summary import ARROW
-from ..capture.title import COMMON, shortened
+from ..capture.title import COMMON, MOST_CHARACTERS
 from ..memory import Content, Memory, Metadata, slug
 from ..slices import SLICE_SECONDS
 from ..store.change import StatusChange
 from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource
 from ..text.identity import content_id
-from ..text.sections import normalise, one_line
+from ..text.query_words import subject_words
+from ..text.sections import normalise, one_line, shortened
 from . import captured_failures
 from .made import Made, note_superseded
 
@@ -116,9 +116,10 @@ def _own(turns: Iterator[Turn], capture: SessionCapture) -> Iterator[Turn]:
     row: deque[_Heard] = deque(maxlen=RUN)
     for turn in turns:
         heard = _Heard(turn, turn)
-        opening = None if waiting or row else opening_digest(turn)
-        if opening is not None and not _is_own(opening, capture):  # a product's words; the question comes last
-            heard.kept = replace(turn, text=turn.text.rstrip().rpartition("\n")[2])
+        known = [not _is_own(each, capture) for each in ([] if waiting or row else opening_digests(turn))]
+        if any(known):  # a product's words; the question comes last, if it is another one
+            before, _, question = turn.text.rstrip().rpartition("\n")
+            heard.kept = replace(turn, text="" if before and all(known) else question)
         waiting.append(heard)
         known_as = turn_digest(turn)
         if turn.text:
@@ -209,7 +210,7 @@ def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) 
     if is_beginning or subject_words(given).isdisjoint(subject_words(asked)):
         return summary
     whole = said if said.startswith(given.rstrip("….")) else one_line(given)  # the tool had cut the request
-    return replace(summary, content=summary.content._replace(topic=shortened(whole)))
+    return replace(summary, content=summary.content._replace(topic=shortened(whole, MOST_CHARACTERS)))
 
 
 def _beside_notes(summary: SegmentSummary, notes: Sequence[Memory]) -> SegmentSummary:

@@ -48,6 +48,14 @@ def shorten(text: str, max_characters: int = 120) -> str:
     return line if len(line) <= max_characters else line[: max_characters - 1] + "…"
 
 
+def shortened(text: str, most: int) -> str:
+    """The text, at most so many characters, cut at a word."""
+    if len(text) <= most:
+        return text
+    stop = max(text.rfind(" ", most // 2, most), text.rfind("/", most // 2, most))
+    return f"{text[: stop if stop > 0 else most - 1].rstrip(' ,;:.')}…"
+
+
 def normalise_time(text: str) -> str | None:
     """A timestamp as ISO 8601 in UTC with ``Z``; None for an invalid one."""
     try:

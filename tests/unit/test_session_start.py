@@ -271,4 +271,4 @@ def test_the_older_captured_sessions_are_said_briefly_so_that_more_of_them_are_t
         for place, words in enumerate(asked)
     ]
     lines = shown(block(sessions, None, captured=by_rules(*range(10))), "Sessions, the newest first")
-    assert [line.endswith(" …") for line in lines] == [False] * 3 + [True] * 2
+    assert [line.endswith("…") for line in lines] == [False] * 3 + [True] * 2
