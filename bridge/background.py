@@ -26,6 +26,10 @@ class Background(Generic[T]):
         except Exception as error:
             self._error = error
 
+    def wait(self) -> None:
+        """Wait until the computation has ended."""
+        self._thread.join()
+
     @property
     def has_ended(self) -> bool:
         """Whether the computation has ended, so that ``result`` does not wait."""

@@ -11,7 +11,6 @@ its own, and values without a field are stored as JSON text in ``extras``.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -271,7 +270,7 @@ def _shared(memory: Memory, content: Content) -> dict[str, Any]:
 
 
 def _references(prefix: str, content: Content) -> dict[str, Any]:
-    return {prefix + kind: list(values) for kind, values in asdict(content.references).items()}
+    return {prefix + kind: list(values) for kind, values in content.references._asdict().items()}
 
 
 def _topic_id(memory: Memory, content: Content) -> str:

@@ -11,7 +11,6 @@ import os
 import stat
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -25,15 +24,14 @@ _GIT_SECONDS = 30.0
 _NOTHING_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
-@dataclass(frozen=True, slots=True)
 class Tracked:
     """The tracked files below the workspace's own folders, as paths relative to the workspace, in lower case.
 
     ``unknown``: git could not be asked although its index mentions such files, so each file counts as tracked.
     """
 
-    paths: frozenset[str] = frozenset()
-    unknown: bool = False
+    def __init__(self, paths: frozenset[str] = frozenset(), *, unknown: bool = False) -> None:
+        self.paths, self.unknown = paths, unknown
 
     def __contains__(self, path: str) -> bool:
         return self.unknown or path.lower() in self.paths

@@ -10,8 +10,8 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_type_hints
@@ -31,26 +31,24 @@ APP = "cognee-memory"
 WORKSPACE_ENV = ".env of the workspace"
 
 
-def _setting(
-    default: Any,
-    help: str,
-    *,
-    env: str = "",
-    workspace: bool = False,
-    lowest: float | None = None,
-    highest: float | None = None,
-    secret: bool = False,
-) -> Any:
-    """``workspace``: the workspace's ``.env`` may set it. ``lowest``: where the user does not trust the workspace, its
-    ``.env`` may only lower it, and not below this. ``highest``: nobody may set more."""
-    known = {"help": help, "env": env, "workspace": workspace, "lowest": lowest, "highest": highest, "secret": secret}
-    return field(default=default, metadata=known)
+class Setting(NamedTuple):
+    """A row of the table. ``workspace``: the workspace's ``.env`` may set it. ``lowest``: where the user does not trust
+    the workspace, its ``.env`` may only lower it, and not below this. ``highest``: nobody may set more."""
+
+    default: Any
+    help: str
+    env: str = ""
+    workspace: bool = False
+    lowest: float | None = None
+    highest: float | None = None
+    secret: bool = False
 
 
-# No repr, since some are secrets. What a dataclass makes of so many fields takes a tenth of bare Python's start.
-@dataclass(frozen=True, repr=False, eq=False, init=False)
+_setting: Any = Setting
+
+
 class Settings:
-    """The values in force. ``None`` means not set."""
+    """The values in force. ``None`` means not set. It has no repr, since some are secrets."""
 
     config_dir: Path | None = _setting(None, "The user's configuration folder (default: the platform's).")
     cache_dir: Path | None = _setting(None, "The folder of fetched models (default: the platform's cache folder).")
@@ -273,12 +271,16 @@ class Settings:
         False, "Also cognify structured summaries on ingest, at the cost of calls of the language model."
     )
 
-    sources: Mapping[str, str] = field(default_factory=dict, metadata={"internal": True})
+    sources: Mapping[str, str]
 
     def __init__(self, **given: Any) -> None:
         """The others have their defaults."""
         assert given.keys() <= self.__annotations__.keys(), given
-        vars(self).update({"sources": {}, **given})
+        vars(self).update(_DEFAULTS | given)
+
+    def changed(self, **given: Any) -> Settings:
+        """The same but for these."""
+        return Settings(**vars(self) | given)
 
     @property
     def config_folder(self) -> Path:
@@ -346,7 +348,8 @@ class Row(NamedTuple):
     help: str
 
 
-_FIELDS = {f.name: f for f in fields(Settings) if not f.metadata.get("internal")}
+SETTINGS = {name: row for name, row in vars(Settings).items() if isinstance(row, Setting)}
+_DEFAULTS = {"sources": {}} | {name: row.default for name, row in SETTINGS.items()}
 
 
 @cache
@@ -356,7 +359,7 @@ def _types() -> dict[str, Any]:
 
 def names() -> list[str]:
     """The names of all settings."""
-    return list(_FIELDS)
+    return list(SETTINGS)
 
 
 def user_file(settings: Settings) -> Path:
@@ -366,7 +369,7 @@ def user_file(settings: Settings) -> Path:
 
 def variable(name: str) -> str:
     """The environment variable of a setting."""
-    return _FIELDS[name].metadata["env"] or PREFIX + name.upper()
+    return SETTINGS[name].env or PREFIX + name.upper()
 
 
 def postgres_password_file() -> Path:
@@ -406,13 +409,13 @@ def load(
     env = os.environ if environment is None else environment
     layers: list[tuple[str, Mapping[str, Any]]] = [
         ("command line", {k: v for k, v in (overrides or {}).items() if v is not None}),
-        ("environment", {name: env[variable(name)] for name in _FIELDS if env.get(variable(name), "") != ""}),
+        ("environment", {name: env[variable(name)] for name in SETTINGS if env.get(variable(name), "") != ""}),
         (WORKSPACE_ENV, _workspace_layer(workspace_env, trusted)),
     ]
     layers.append(("config.toml", _user_layer(layers)))
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
-    for name in _FIELDS:
+    for name in SETTINGS:
         given = [(_convert(name, layer[name], source), source) for source, layer in layers if name in layer]
         if given and given[0][1] == WORKSPACE_ENV and not trusted:
             given[0] = (_lowered(name, given[0][0], given[1][0] if given[1:] else default_of(name)), WORKSPACE_ENV)
@@ -428,7 +431,7 @@ def load(
 def _lowered(name: str, value: Any, otherwise: Any) -> Any:
     """A value from the ``.env`` of a workspace that the user does not trust, within its bounds; ``otherwise``: the
     value without that file."""
-    lowest = _FIELDS[name].metadata["lowest"]
+    lowest = SETTINGS[name].lowest
     if lowest is None:
         return value
     return min(max(value, lowest), ARGUMENTS[name].default if otherwise is None else otherwise)
@@ -436,7 +439,7 @@ def _lowered(name: str, value: Any, otherwise: Any) -> Any:
 
 def secrets_of(settings: Settings) -> list[str]:
     """The values that must not be shown."""
-    found = (getattr(settings, name) for name, f in _FIELDS.items() if f.metadata["secret"])
+    found = (getattr(settings, name) for name, f in SETTINGS.items() if f.secret)
     return [value for value in found if value]
 
 
@@ -449,14 +452,14 @@ def _workspace_layer(path: Path | None, trusted: bool) -> dict[str, str]:
         found = dotenv_values(path, interpolate=False)
     except (OSError, UnicodeDecodeError) as error:
         raise JobError("SETTING_INVALID", f"{path} cannot be read: {error}.") from None
-    allowed = [name for name in _FIELDS if is_allowed_in_workspace(name, trusted)]
+    allowed = [name for name in SETTINGS if is_allowed_in_workspace(name, trusted)]
     return {name: value for name in allowed if (value := found.get(variable(name)))}
 
 
 def is_allowed_in_workspace(name: str, trusted: bool) -> bool:
     """Whether the ``.env`` of a workspace may set this setting."""
-    flags = _FIELDS[name].metadata
-    return bool(flags["workspace"] or (trusted and flags["env"]))
+    row = SETTINGS[name]
+    return row.workspace or (trusted and row.env != "")
 
 
 def _user_layer(upper: list[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
@@ -476,7 +479,7 @@ def _user_layer(upper: list[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
         found = tomllib.loads(text.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise JobError("SETTING_INVALID", f"{path} cannot be read: {error}.") from None
-    unknown = sorted(set(found) - set(_FIELDS) | set(found) & {"config_dir"})
+    unknown = sorted(set(found) - set(SETTINGS) | set(found) & {"config_dir"})
     if unknown:
         raise JobError("SETTING_INVALID", f"{path} has the unknown setting {unknown[0]!r}.")
     return found
@@ -521,7 +524,7 @@ def _convert(name: str, value: Any, source: str) -> Any:
         converted = kind(value)
         if isinstance(converted, (int, float)) and not 0 <= converted < 1e15:
             raise ValueError("must be a number of at least 0")
-        highest = _FIELDS[name].metadata["highest"]
+        highest = SETTINGS[name].highest
         if highest is not None and converted > highest:
             raise ValueError(f"must be at most {highest:g}, not {converted:g}")
         return expand_home(converted) if kind is Path else converted
@@ -545,18 +548,18 @@ _BOOLEANS = {
 def table(settings: Settings) -> list[Row]:
     """All settings with their values, and where each came from."""
     rows = []
-    for name, f in _FIELDS.items():
+    for name, f in SETTINGS.items():
         value = getattr(settings, name)
-        shown = "" if value is None else ("(set)" if f.metadata["secret"] else str(value))
+        shown = "" if value is None else ("(set)" if f.secret else str(value))
         if name in ("config_dir", "cache_dir") and value is None:
             shown = str(settings.config_folder if name == "config_dir" else settings.cache_folder)
-        rows.append(Row(name, variable(name), shown, settings.sources.get(name, "default"), f.metadata["help"]))
+        rows.append(Row(name, variable(name), shown, settings.sources.get(name, "default"), f.help))
     return rows
 
 
 def default_of(name: str) -> Any:
     """A setting's default; None where it has none."""
-    return _FIELDS[name].default
+    return SETTINGS[name].default
 
 
 def completed_line() -> str | None:
@@ -569,17 +572,52 @@ def inherited_environment() -> dict[str, str]:
     return dict(os.environ)
 
 
-def lighten_numpy() -> None:
-    """Before numpy is first imported: leave out the modules of its documentation, which take a third of the time in
-    which bare Python starts; and let its linear algebra start no threads, which spin while they wait. ``vectors``
-    itself splits the work that is worth a second processor.
+class _StandIn(ModuleType):
+    """Stands in for a module while numpy is imported. Whoever asks it for more than it has gets it of that module."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__path__":  # which each import asks for
+            raise AttributeError(name)
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+
+# What numpy imports for its documentation, signatures and types, or for functions that no question calls; and what it
+# uses of that meanwhile.
+_LEFT_OUT: dict[str, dict[str, Any]] = {
+    "numpy._core._add_newdocs": {},
+    "numpy._core._add_newdocs_scalars": {},
+    "numpy._typing": {"NDArray": list},
+    "ast": {},
+    "inspect": {"cleandoc": str, "signature": lambda function: None},
+    "pickle": {},
+    "platform": {},
+    "textwrap": {},
+}
+
+
+def import_numpy() -> None:
+    """Import numpy without what it needs for people alone, which takes half of the time; and let its linear algebra
+    start no threads, which spin while they wait. ``vectors`` itself splits the work that is worth a second processor.
+    No other thread may import modules meanwhile.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    for name in ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars"):
-        sys.modules.setdefault(name, ModuleType(name))
+    if "numpy" in sys.modules:
+        return
+    left_out = {_StandIn(name): used for name, used in _LEFT_OUT.items() if name not in sys.modules}
+    for each, used in left_out.items():
+        vars(each).update(used)
+        sys.modules[each.__name__] = each
+    import_module("numpy")
+    for each, used in left_out.items():
+        for name in used:
+            delattr(each, name)
+        if sys.modules.get(each.__name__) is each:
+            del sys.modules[each.__name__]
 
 
 def as_environment(settings: Settings) -> dict[str, str]:
     """The settings in force as variables, for a process of ours that must see the same ones."""
-    values = {variable(name): getattr(settings, name) for name in _FIELDS}
+    values = {variable(name): getattr(settings, name) for name in SETTINGS}
     return {name: str(value) for name, value in values.items() if value is not None}

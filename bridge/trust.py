@@ -23,12 +23,13 @@ from jobs.errors import JobError
 from jobs.layout import Workspace, find_workspace
 
 from . import git_index
+from .pattern import pattern
 
 if TYPE_CHECKING:
     from .settings import Settings
 
 # The temporary files that an interrupted adoption leaves (``files.replace``).
-_TEMPORARY_FILE = re.compile(r"\.(\.gitignore|\.owner|earlier-files\.json)\.[0-9a-f]+\.tmp")
+_TEMPORARY_FILE = pattern(r"\.(\.gitignore|\.owner|earlier-files\.json)\.[0-9a-f]+\.tmp")
 
 
 class TrustState(NamedTuple):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cached_property  # for what every question asks for: to join a path takes microseconds
 from pathlib import Path
+from typing import NamedTuple
 
 from .errors import JobError
 
@@ -22,11 +22,12 @@ class _Entry(cached_property[Path]):
         return _Entry(f"{self._name}/{name}")
 
 
-@dataclass(frozen=True)
-class Workspace:
-    """A project folder (the one open in the editor), and the paths of what cognee-memory stores in it."""
-
+class _Folder(NamedTuple):
     root: Path
+
+
+class Workspace(_Folder):
+    """A project folder (the one open in the editor), and the paths of what cognee-memory stores in it."""
 
     @property
     def exists(self) -> bool:
@@ -91,11 +92,8 @@ class Workspace:
             return False  # not a path that this machine can resolve
 
 
-@dataclass(frozen=True)
-class SpoolPaths:
+class SpoolPaths(_Folder):
     """The paths inside the job folder (the spool). The inbox is the folder itself."""
-
-    root: Path
 
     inbox = _Entry("")  # where clients drop job files: the folder itself
     active = _Entry("active")  # the worker's copies of jobs that have not ended

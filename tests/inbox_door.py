@@ -1,7 +1,6 @@
 """An inbox, and who reads it."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ class Door:
         spool.prepare(self.place)
         self.ledger = Ledger(self.place, [])
         self.taken: list[str] = []
-        self.intake = Intake(self.place, self.ledger, replace(LIMITS, **settings), self._accepted)
+        self.intake = Intake(self.place, self.ledger, LIMITS.changed(**settings), self._accepted)
 
     def _accepted(self) -> None:
         """As the worker does: what has become due goes into the queue."""

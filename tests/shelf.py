@@ -26,7 +26,7 @@ EVERYTHING = Settings(relevance_floor=0.0)
 
 def summary(memory_id: str, context: str, status: str = "Active", **other: Any) -> Memory:
     """A memory with a topic of its own; further arguments are fields of its content or of its metadata."""
-    fields = {name: other.pop(name) for name in list(other) if name in Content.__dataclass_fields__}
+    fields = {name: other.pop(name) for name in list(other) if name in Content._fields}
     content = Content(**{"topic": f"Topic of {memory_id}", "context": context, **fields})
     known = Metadata(**{"status": status, "topic_id": memory_id, "created_at": STORED, **other})
     return Memory(memory_id, 0, "summary", known, STORED, content)

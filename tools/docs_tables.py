@@ -10,14 +10,13 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
 from html import escape
 from itertools import groupby
 from pathlib import Path
 
 from bridge.interface import envelope
 from bridge.privacy import token_forms
-from bridge.settings import Settings, default_of, is_allowed_in_workspace, table
+from bridge.settings import SETTINGS, Settings, default_of, is_allowed_in_workspace, table
 from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS, Diagnostic
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.kinds import KINDS
@@ -40,14 +39,13 @@ _REACTIONS = {
 
 def settings() -> str:
     """Each setting with its default, its meaning, and whether a workspace may set it."""
-    flags = {f.name: f.metadata for f in fields(Settings) if not f.metadata.get("internal")}
     lines = []
     for row in table(Settings()):
-        flag = flags[row.name]
+        flag = SETTINGS[row.name]
         meaning = _prose(row.help)
         if is_allowed_in_workspace(row.name, trusted=True):
-            lowers = ", lower only" if flag["lowest"] is not None else ""
-            meaning += f" [.env{lowers}]" if flag["workspace"] else " [.env if trusted]"
+            lowers = ", lower only" if flag.lowest is not None else ""
+            meaning += f" [.env{lowers}]" if flag.workspace else " [.env if trusted]"
         default = _default(row.name)
         lines.append(f"- `{row.variable}`{default and f' ({default})'}: {meaning}\n")
     return "".join(lines)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -131,7 +130,7 @@ def _ingested(job: Job) -> IngestResult:
 
 
 def _numbered(memory: Memory, number: int) -> Memory:
-    return replace(memory, number=number)
+    return memory._replace(number=number)
 
 
 # --- files of the job folder ---

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +36,7 @@ class Code:
     def anchored(self, memory: Memory) -> Memory:
         """The memory with its anchors."""
         found = self.taken(said(memory))
-        return replace(memory, metadata=replace(memory.metadata, anchors=found)) if found else memory
+        return memory._replace(metadata=memory.metadata._replace(anchors=found)) if found else memory
 
     def taken(self, text: str) -> tuple[str, ...]:
         """The anchors of a text, as they are stored; empty if none of its words is there."""
@@ -74,7 +73,7 @@ def chosen(memory: Memory, taken_before: Iterable[str]) -> Memory:
     for commit, anchors in anchor.read(list(taken_before)):
         own = (each for each in anchors if each.word in others or _is_named(each, paths))
         found = found or anchor.stored(commit, own)
-    return replace(memory, metadata=replace(memory.metadata, anchors=found)) if found else memory
+    return memory._replace(metadata=memory.metadata._replace(anchors=found)) if found else memory
 
 
 def _is_named(path: Anchor, ends: Iterable[str]) -> bool:

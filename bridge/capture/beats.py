@@ -13,10 +13,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ..compaction.lexicon import stem
 from ..text import turn_words as words
+from ..text.query_words import subject_words
 from ..text.sections import newlines, one_line
-from ..text.terms import STOP_WORDS
 from .kept_turns import OPENING
 from .sentences import Sentence, of_turn
 from .session import ANSWERED, Turn
@@ -58,8 +57,6 @@ _STOPS = (
     "）",
 )  # of a sentence; an item of a list may have none
 _ANSWERED = re.compile(rf"^(\S.*[?？]){ANSWERED}(\S.*)$", re.MULTILINE)
-_WORD = re.compile(r"[^\W_]+")
-_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
 @dataclass(slots=True)
@@ -102,13 +99,6 @@ def beats(turns: Sequence[Turn]) -> list[Beat]:
         before = answer or before
     _withdraw_what_was_replaced(found)
     return found
-
-
-def subject_words(text: str) -> frozenset[str]:
-    """The words that say what a text is about, each in one form; pairs of characters in scripts without blanks."""
-    found = {stem(word.lower()) for word in _WORD.findall(text) if len(word) > 2 and word.lower() not in STOP_WORDS}
-    pairs = {run[at : at + 2] for run in _SCRIPT.findall(text) for at in range(len(run) - 1)}
-    return frozenset(found | pairs)
 
 
 def _exchanges(spoken: Sequence[Turn]) -> Iterable[tuple[list[int], list[int]]]:

@@ -15,11 +15,11 @@ from pathlib import PureWindowsPath
 
 from ..text import error_lines, turn_words as words
 from ..text.failures import Failure
-from ..text.sections import one_line
-from .beats import plain, subject_words
+from ..text.query_words import subject_words
+from ..text.sections import one_line, shortened
+from .beats import plain
 from .sentences import sentences
 from .session import Call, Turn
-from .title import shortened
 
 _COMMAND = 160  # characters of a command
 _LONGEST = 4_000  # characters of a command; a longer one brings a file's content

@@ -106,13 +106,14 @@ def turn_digest(turn: Turn) -> str | None:
     ]
 
 
-def opening_digest(turn: Turn) -> str | None:
+def opening_digests(turn: Turn) -> list[str]:
     """What sessions have in common that a product begins with the same words: ``o`` and 12 hex digits of the SHA-256 of
-    the first ones. None for a short prompt, since people begin alike too.
+    the first ones, and of all. None for a short prompt, since people begin alike too.
     """
     if turn.speaker != "user" or turn.part or len(turn.text) < OPENING:
-        return None
-    return "o" + hashlib.sha256(turn.text[:OPENING].encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        return []
+    parts = (turn.text[:OPENING], turn.text)
+    return ["o" + hashlib.sha256(part.encode("utf-8", "surrogatepass")).hexdigest()[:12] for part in parts]
 
 
 def run_digest(turns: Sequence[Turn]) -> str | None:

@@ -14,12 +14,12 @@ from dataclasses import replace
 
 from pydantic import BaseModel
 
-from ..text.sections import one_line
+from ..text.sections import one_line, shortened
 from .beats import Beat, beats
 from .failures import failures
 from .session import Evidence, Section, Segment, SegmentSummary
 from .summary import ARROW
-from .title import shortened
+from .title import MOST_CHARACTERS
 
 MAX_CHARACTERS = 12_000  # of a segment, that the model reads: about 3,000 tokens
 _MOST_ASKED, _MOST_ANSWERED = 700, 600  # characters of a beat's two sides
@@ -82,11 +82,10 @@ def summarise(segment: Segment, by_rules: SegmentSummary, ask: Ask) -> SegmentSu
     supported = [*decided, *completed, *learned, *next_steps]
     if not supported:
         is_empty = answer.nothing and not by_rules.content.decisions and not failures(segment.turns)
-        return replace(by_rules, content=replace(by_rules.content, context="")) if is_empty else by_rules
-    topic = shortened(one_line(answer.title)) or by_rules.content.topic
+        return replace(by_rules, content=by_rules.content._replace(context="")) if is_empty else by_rules
+    topic = shortened(one_line(answer.title), MOST_CHARACTERS) or by_rules.content.topic
     context = _context(_item(answer.request), completed, learned) or by_rules.content.context
-    content = replace(
-        by_rules.content,
+    content = by_rules.content._replace(
         topic=topic,
         context=context,
         decisions=tuple(each.text for each in decided),

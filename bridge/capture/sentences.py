@@ -154,6 +154,7 @@ def _is_code(line: str) -> bool:
     return (
         paths * 2 > len(words)
         or signs * 8 > len(line)
+        or "</" in line
         or letters * 2 < len(line)
         or line.rstrip().endswith((";", "{", "};", "){"))
     )

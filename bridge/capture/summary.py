@@ -14,13 +14,14 @@ from collections.abc import Iterable, Sequence
 
 from ..memory import Content, References, TimeScope
 from ..text import turn_words as words
+from ..text.query_words import subject_words
 from ..text.references import classify
-from ..text.sections import one_line
+from ..text.sections import one_line, shortened
 from ..text.terms import STOP_WORDS
-from .beats import Beat, beats, plain, subject_words, told
+from .beats import Beat, beats, plain, told
 from .sentences import Sentence
 from .session import Evidence, Segment, SegmentSummary, Turn
-from .title import COMMON, HEADING, UNKNOWN, shortened, title
+from .title import COMMON, HEADING, UNKNOWN, title
 
 ARROW = " → "
 NEXT = " · "  # between what was asked first and last
@@ -153,7 +154,7 @@ def _wishes(one: Sentence, beat: Beat) -> bool:
 def _states(one: Sentence, beat: Beat, is_english: bool) -> bool:
     """Whether files were changed for a short turn that asks "why not", or speaks a language without a table."""
     text = one.text
-    if words.is_empty(text) or words.begins("upkeep", text) or one.turn not in beat.short:
+    if words.is_empty(text) or words.begins("upkeep", text) or text.startswith("/") or one.turn not in beat.short:
         return False
     is_demand = ("?" in text or "？" in text) and words.begins("retracts", text)
     is_unknown = not is_english and not words.says("addresses", text)

@@ -12,11 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from ..compaction.lexicon import stem
 from ..text import turn_words as words
 from ..text.courtesy import without_courtesy
+from ..text.query_words import stem, subject_words
+from ..text.sections import shortened
 from ..text.terms import STOP_WORDS
-from .beats import Beat, plain, subject_words, told
+from .beats import Beat, plain, told
 from .session import Turn
 
 MOST_CHARACTERS = 60
@@ -39,12 +40,12 @@ def title(turns: Sequence[Turn], beats: Sequence[Beat]) -> str:
     """The title, at most 60 characters, cut at a word. A withdrawn beat tells what was talked about, no request."""
     headings = (HEADING.search(turn.text) for turn in turns if turn.speaker == "user" and not turn.part)
     if heading := next(filter(None, headings), None):
-        return shortened(plain(heading[1]))
+        return shortened(plain(heading[1]), MOST_CHARACTERS)
     holding = [beat for beat in beats if not beat.is_withdrawn] or beats
     requests = [one.text for beat in holding for one in beat.asked if not words.is_empty(one.text)]
     if not requests:
         reports = (told(beat, frozenset()) for beat in holding)
-        return shortened(next(filter(None, reports), UNKNOWN))
+        return shortened(next(filter(None, reports), UNKNOWN), MOST_CHARACTERS)
     requests = [text for text in requests if "[REDACTED:" not in text] or requests  # what had a secret says little
     led_to_work = {one.text for beat in holding if beat.done for one in beat.asked}
     said = Counter(word for beat in beats for one in beat.asked for word in subject_words(one.text))
@@ -63,14 +64,6 @@ def title(turns: Sequence[Turn], beats: Sequence[Beat]) -> str:
     terms = _terms(turns, beats, subject_words(shortened(request, _CLAUSE)))
     before = f"{', '.join(terms)}: " if terms else ""
     return before + shortened(request, MOST_CHARACTERS - len(before))
-
-
-def shortened(text: str, most: int = MOST_CHARACTERS) -> str:
-    """The text, cut at a word where it is longer."""
-    if len(text) <= most:
-        return text
-    stop = max(text.rfind(" ", most // 2, most), text.rfind("/", most // 2, most))
-    return f"{text[: stop if stop > 0 else most - 1].rstrip(' ,;:.')}…"
 
 
 def clause(request: str) -> str:

@@ -8,7 +8,6 @@ imports little, since queries read it.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,13 +15,14 @@ from typing import Any
 
 from jobs.errors import JobError
 
+from ..pattern import pattern
 from .config import ADDED
 from .local_model import LocalModel
 from .model_files import File
 
 DESCRIPTION = "model.json"
 CENTRE = "centre.npy"
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_NAME = pattern(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
 def folder_of(name: str) -> Path:

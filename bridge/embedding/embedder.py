@@ -1,23 +1,24 @@
 """The interface of embedders, which turn texts into vectors, and the shapes of vectors.
 
 The store records the ``identity`` of its embedder and compares it. ``factory`` creates the embedder that the settings
-name. This module imports little.
+name. This module imports little: numpy where it is used, so that a model is loaded while numpy is imported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, runtime_checkable
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from jobs.errors import JobError
 
 from .config import EmbeddingConfig
 
-Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
-Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Vectors: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.float32]]"
+Vector: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float32]]"
 
 
 class Embedder(Protocol):
@@ -70,6 +71,8 @@ def is_text_rejected(error: JobError) -> bool:
 
 def embed_non_blank(texts: Sequence[str], dimensions: int, embed: Callable[[list[str]], Vectors]) -> Vectors:
     """The result of ``embed`` for the texts that are not blank, with zeros in the rows of the others."""
+    import numpy as np
+
     visible = [row for row, text in enumerate(texts) if text.strip()]
     vectors = np.zeros((len(texts), dimensions), np.float32)
     if visible:
@@ -79,6 +82,8 @@ def embed_non_blank(texts: Sequence[str], dimensions: int, embed: Callable[[list
 
 def normalised(vectors: NDArray[Any]) -> Vectors:
     """The rows scaled to Euclidean length 1, as fastembed does; a row of zeros is not changed."""
+    import numpy as np
+
     lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     scaled: Vectors = (vectors / lengths).astype(np.float32)
     return scaled

@@ -48,8 +48,10 @@ def create(config: EmbeddingConfig, *, bulk: bool = False, stays: bool = False) 
 
 
 def begin(config: EmbeddingConfig, *, stays: bool = False) -> Background[Embedder]:
-    """``create`` in a thread."""
-    return Background(lambda: create(config, stays=stays))
+    """``create``, whose error is raised when the embedder is asked for. Its model is still being loaded."""
+    made = Background(lambda: create(config, stays=stays))
+    made.wait()  # two threads that import modules wait for each other after each file
+    return made
 
 
 def _local(model: LocalModel, config: EmbeddingConfig, *, bulk: bool, stays: bool) -> Embedder:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ..background import Background
-from .centre import Centre
 from .embedder import Vector, Vectors, embed_non_blank
 from .local_model import LocalModel
 from .tokens import LocallyCounted
+
+if TYPE_CHECKING:
+    from .centre import Centre
 
 
 class LocalEmbedder(LocallyCounted):
@@ -43,7 +43,11 @@ class LocalEmbedder(LocallyCounted):
         self._model, self._folder = model, folder
         self._threads, self._intra_op_threads, self._verified = threads, intra_op_threads, verified
         self._prepacked = prepacked if model.prepacked is None else model.prepacked
-        self._centre = None if model.centre is None else Centre.read(folder / model.centre, model.removed)
+        self._centre: Centre | None = None
+        if model.centre is not None:
+            from .centre import Centre
+
+            self._centre = Centre.read(folder / model.centre, model.removed)
         self._loading = self._load()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -59,6 +63,8 @@ class LocalEmbedder(LocallyCounted):
         """The vectors as the model makes them, of length 1, shape (n, dimensions)."""
         if self._loading.has_failed:  # the model's files may be repaired by now
             self._loading = self._load()
+        import numpy as np
+
         if self._threads == 1 or len(texts) == 1:
             return np.stack([self._vector(text, is_query) for text in texts])
         from concurrent.futures import ThreadPoolExecutor

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from jobs.errors import JobError
 
 from . import onnx_graph
@@ -40,6 +38,8 @@ class OnnxEmbedder(LocalEmbedder):
             raise JobError("MODEL_CORRUPT", message) from error
 
     def _vector(self, text: str, is_query: bool) -> Vector:
+        import numpy as np
+
         prefix = self._model.query_prefix if is_query else self._model.text_prefix
         ids = np.array([self._tokens.ids(prefix + text)], np.int64)  # meanwhile the graph is opened
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}

@@ -1,7 +1,7 @@
 """Runs an ONNX graph by the C interface of onnxruntime, whose library is in each of its wheels.
 
 Its Python module does the same, but holds Python's lock while it loads itself and a graph, which is a quarter of the
-time of a first question. Here the lock is free, so that other modules are imported meanwhile.
+time of a first question. Here the lock is free, so that other modules are imported meanwhile, numpy too.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # The places of functions in the table OrtApi (onnxruntime_c_api.h), which only grows at its end.
 _PLACES = {
@@ -73,6 +74,8 @@ class Session:
     def run(self, given: Mapping[str, NDArray[np.int64]], output: str = "") -> NDArray[Any]:
         """An output, by default the first one, for the inputs by name. Raises RuntimeError with what onnxruntime says;
         ValueError for an output of another type than numbers."""
+        import numpy as np
+
         library, found = self._library, ctypes.c_void_p()
         names, values = _many(ctypes.c_char_p, len(given))(), _many(ctypes.c_void_p, len(given))()
         wanted = _many(ctypes.c_char_p, 1)((output or self.outputs[0].name).encode())
@@ -149,6 +152,8 @@ class _Library:
 
     def copied(self, value: ctypes.c_void_p) -> NDArray[Any]:
         """The numbers of a tensor. Raises ValueError for one of texts."""
+        import numpy as np
+
         kind = self.made("GetTensorTypeAndShape", value)
         element, rank = self.element_and_rank(kind)
         shape = _many(ctypes.c_int64, rank)()

@@ -5,7 +5,6 @@ For models behind an endpoint, counts are needed only for budgets, so they are c
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable
 from functools import cached_property, lru_cache
@@ -14,18 +13,17 @@ from typing import Any, TypeVar
 
 from jobs.errors import JobError
 
+from ..pattern import pattern
 from . import model_files, onnx_graph
 from .config import NAME
 
 T = TypeVar("T")
 
-_PLAIN = re.compile(r"[\x00-\u024f\u2010-\u2027\u2030-\u205e\u2190-\u21ff]*")
-_SPECIAL = re.compile(
-    r"\[(?:PAD|UNK|CLS|SEP|MASK)\]"
-)  # the tokenizer treats these as special tokens even inside a text
-_DROPPED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad]")
-_ACCENTS = re.compile(r"[\u0300-\u036f]+")
-_WORD = re.compile(
+_PLAIN = pattern(r"[\x00-\u024f\u2010-\u2027\u2030-\u205e\u2190-\u21ff]*")
+_SPECIAL = pattern(r"\[(?:PAD|UNK|CLS|SEP|MASK)\]")  # the tokenizer treats these as special tokens even inside a text
+_DROPPED = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad]")
+_ACCENTS = pattern(r"[\u0300-\u036f]+")
+_WORD = pattern(
     r"[!-/:-@\[-`{-~\xa1\xa7\xab\xb6\xb7\xbb\xbf\u2010-\u2027\u2030-\u2043\u2045-\u2051\u2053-\u205e]"
     r"|[^\s!-/:-@\[-`{-~\xa1\xa7\xab\xb6\xb7\xbb\xbf\u2010-\u2027\u2030-\u2043\u2045-\u2051\u2053-\u205e]+"
 )
@@ -46,7 +44,7 @@ class LatinWordPieces:
     def __init__(self) -> None:
         """Reads the vocabulary, a line for each id, from the program: in the tokenizer's file, it takes three times as
         long to read. Raises OSError, ValueError, LookupError."""
-        words = (model_files.DEFAULT_FOLDER / model_files.WORDS.name).read_text("utf-8").split("\n")
+        words = (model_files.DEFAULT_FOLDER / model_files.WORDS.name).read_bytes().decode().split("\n")
         self._ids = dict(zip(words, range(len(words)), strict=True))
         self.start, self.end, self.unknown = (self._ids[name] for name in ("[CLS]", "[SEP]", "[UNK]"))
         self._known: dict[str, list[int]] = {}

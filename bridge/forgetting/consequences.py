@@ -165,7 +165,7 @@ def changes(
         if old.metadata.status == "DecisionRecord" and not records[old.id][1]:  # it was in force
             for each in fate.sources:
                 if each in new:
-                    new[each] = replace(new[each], metadata=replace(new[each].metadata, status="DecisionRecord"))
+                    new[each] = new[each]._replace(metadata=new[each].metadata._replace(status="DecisionRecord"))
             made.revived |= _former(store, [existing[each] for each in fate.sources if each not in new], known)
     rebuilt = {record.id: record for record in new.values() if record.id not in staying}
     made.additions = [Addition(record, effect.job_id, status_set_at=now) for record in rebuilt.values()]
@@ -218,8 +218,7 @@ def _rebuilt(
         id=naming(topic_id, draft.content),
         number=0,
         kind="decision_record",
-        metadata=replace(
-            draft.metadata,
+        metadata=draft.metadata._replace(
             topic_id=topic_id,
             status=old.metadata.status,
             created_at=old.metadata.created_at,

@@ -6,7 +6,6 @@ the settings name a coding tool, ``tool_model``; cognee itself can ask only a pr
 
 from __future__ import annotations
 
-from dataclasses import replace
 from urllib.parse import urlsplit
 
 from jobs.errors import JobError
@@ -82,14 +81,13 @@ def with_defaults(settings: Settings) -> Settings:
     provider, model = provider_of(settings), settings.llm_model
     if _problem(settings) is not None:
         # With incomplete settings for some providers, cognee cannot be imported.
-        return replace(settings, llm_endpoint=None) if provider == "ollama" else settings
+        return settings.changed(llm_endpoint=None) if provider == "ollama" else settings
     if model and "/" not in model and provider in _OPENAI_PROTOCOL:
         model = f"{'azure' if provider == 'azure' else 'openai'}/{model}"
     endpoint = settings.llm_endpoint or (_OLLAMA if provider == "ollama" else None)
     if endpoint and provider == "ollama":  # users write the endpoint with and without /v1
         endpoint = endpoint.rstrip("/").removesuffix("/v1")
-    return replace(
-        settings,
+    return settings.changed(
         llm_provider=provider,
         llm_model=model,
         llm_endpoint=endpoint,

@@ -65,4 +65,4 @@ def _memory(content: Content, at: str, transcript: Transcript, workspace_id: str
         created_at=at, updated_at=at, importance=_IMPORTANCE, tags=(FAILURE,),
     )  # fmt: skip
     memory = Memory("", 0, "summary", known, now, content)
-    return replace(memory, id=content_id(workspace_id, memory))
+    return memory._replace(id=content_id(workspace_id, memory))

@@ -14,17 +14,17 @@ from itertools import chain, islice
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from ..capture.beats import subject_words
-from ..capture.kept_turns import COPIED, RUN, digest, opening_digest, run_digest, split_known, turn_digest
+from ..capture.kept_turns import COPIED, RUN, digest, opening_digests, run_digest, split_known, turn_digest
 from ..capture.session import Embed, Findings, Segment, SegmentSummary, Transcript, Turn
 from ..capture.summary import ARROW
-from ..capture.title import COMMON, shortened
+from ..capture.title import COMMON, MOST_CHARACTERS
 from ..memory import Content, Memory, Metadata, slug
 from ..slices import SLICE_SECONDS
 from ..store.change import StatusChange
 from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource
 from ..text.identity import content_id
-from ..text.sections import normalise, one_line
+from ..text.query_words import subject_words
+from ..text.sections import normalise, one_line, shortened
 from . import captured_failures
 from .made import Made, note_superseded
 
@@ -116,9 +116,10 @@ def _own(turns: Iterator[Turn], capture: SessionCapture) -> Iterator[Turn]:
     row: deque[_Heard] = deque(maxlen=RUN)
     for turn in turns:
         heard = _Heard(turn, turn)
-        opening = None if waiting or row else opening_digest(turn)
-        if opening is not None and not _is_own(opening, capture):  # a product's words; the question comes last
-            heard.kept = replace(turn, text=turn.text.rstrip().rpartition("\n")[2])
+        known = [not _is_own(each, capture) for each in ([] if waiting or row else opening_digests(turn))]
+        if any(known):  # a product's words; the question comes last, if it is another one
+            before, _, question = turn.text.rstrip().rpartition("\n")
+            heard.kept = replace(turn, text="" if before and all(known) else question)
         waiting.append(heard)
         known_as = turn_digest(turn)
         if turn.text:
@@ -190,9 +191,9 @@ def memory_of(segment: Segment, summary: SegmentSummary, transcript: Transcript,
         updated_at=created,
         importance=summary.importance,
     )
-    known = replace(known, topic_id=_topic_id(content, known, store))
+    known = known._replace(topic_id=_topic_id(content, known, store))
     memory = Memory("", 0, "summary", known, now, content)
-    return replace(memory, id=content_id(store.workspace_id, memory))
+    return memory._replace(id=content_id(store.workspace_id, memory))
 
 
 def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) -> SegmentSummary:
@@ -209,7 +210,7 @@ def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) 
     if is_beginning or subject_words(given).isdisjoint(subject_words(asked)):
         return summary
     whole = said if said.startswith(given.rstrip("….")) else one_line(given)  # the tool had cut the request
-    return replace(summary, content=replace(summary.content, topic=shortened(whole)))
+    return replace(summary, content=summary.content._replace(topic=shortened(whole, MOST_CHARACTERS)))
 
 
 def _beside_notes(summary: SegmentSummary, notes: Sequence[Memory]) -> SegmentSummary:
@@ -222,7 +223,7 @@ def _beside_notes(summary: SegmentSummary, notes: Sequence[Memory]) -> SegmentSu
             continue
         stated = _about(note.content) | subject_words(note.content.topic)
         new = [text for text in content.decisions if not _is_stated(text, stated)]
-        content = replace(content, topic=note.content.topic, decisions=tuple(new))
+        content = content._replace(topic=note.content.topic, decisions=tuple(new))
         importance = min(summary.importance, (note.metadata.importance or 0.5) / 2)
         evidence = tuple(each for each in summary.evidence if each.section != "decisions" or each.text in new)
         summary = replace(summary, content=content, importance=importance, evidence=evidence)
@@ -276,12 +277,12 @@ def made_of(
     memory = memory_of(segment, summary, capture.transcript, store, now)
     twin = None if store.known(memory.id) else store.same_as(memory)
     if twin is not None:
-        memory = replace(memory, id=twin)
+        memory = memory._replace(id=twin)
     known = store.known(memory.id)
     if known is None and store.forgotten_at(memory.id) is not None:
         capture.forgotten_segments += 1
         return None
-    memory = tools.anchored(memory) if known is None else replace(memory, number=known.number)
+    memory = tools.anchored(memory) if known is None else memory._replace(number=known.number)
     record = replace(record, memory_id=memory.id)
     spoken = _spoken(segment)
     places = spoken[0].place, spoken[-1].place

@@ -300,7 +300,7 @@ def _record(preview: Preview, workspace_id: str, now: str) -> Memory:
         id=memory_id(workspace_id, "decision_record", preview.topic_id, canonical_json(content.as_dict())),
         number=0,
         kind="decision_record",
-        metadata=replace(labels, topic_id=preview.topic_id, created_at=now, updated_at=now),
+        metadata=labels._replace(topic_id=preview.topic_id, created_at=now, updated_at=now),
         stored_at=now,
         content=content,
         sources=tuple(each for each, _ in preview.sources),

@@ -141,7 +141,7 @@ def _said(memory: Memory) -> list[str]:
     """The texts of a memory, without the fixed sentences of the template that all records share."""
     if memory.kind != "decision_record" or memory.content is None:
         return texts(memory)
-    return [*narrative.own_lines(memory), *texts(replace(memory, content=replace(memory.content, context="")))]
+    return [*narrative.own_lines(memory), *texts(memory._replace(content=memory.content._replace(context="")))]
 
 
 def _encoded(*words: str | None) -> bytes:

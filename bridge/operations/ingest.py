@@ -114,7 +114,7 @@ def _as_known(item: Prepared, stores: Stores) -> Prepared:
     """The memory under the id that it has in this store, where an import brought the same text under another id."""
     store, memory = stores.store, item.memory
     twin = None if store.known(memory.id) else store.same_as(memory)
-    return item if twin is None else replace(item, memory=replace(memory, id=twin))
+    return item if twin is None else replace(item, memory=memory._replace(id=twin))
 
 
 def _store_all(
@@ -197,8 +197,8 @@ def prepare(task: Task[Ingest], workspace_id: str, now: str) -> Prepared:
                     remediation="Ingest the summaries and compact their topic.",
                 )
             if metadata.topic_id is not None and not is_topic_id(metadata.topic_id):
-                metadata = replace(metadata, topic_id=slug(metadata.topic_id))
-            return _prepared(task, content, replace(metadata, **labels), workspace_id, now)
+                metadata = metadata._replace(topic_id=slug(metadata.topic_id))
+            return _prepared(task, content, metadata._replace(**labels), workspace_id, now)
         case Plain(content):
             return _prepared(task, content, Metadata(**labels), workspace_id, now)
         case Legacy(text):
@@ -252,8 +252,7 @@ def _labels(given: Ingest | Summary) -> dict[str, Any]:
 def _prepared(task: Task[Ingest], content: Content, metadata: Metadata, workspace_id: str, now: str) -> Prepared:
     """A summary with an id, and with defaults for missing metadata."""
     created = metadata.created_at or task.asked_at
-    full = replace(
-        metadata,
+    full = metadata._replace(
         topic_id=metadata.topic_id or slug(content.topic),
         status=metadata.status or "Active",
         created_at=created,
@@ -267,14 +266,14 @@ def _prepared(task: Task[Ingest], content: Content, metadata: Metadata, workspac
         stored_at=now,
         content=content,
     )
-    memory = replace(memory, id=content_id(workspace_id, memory))
+    memory = memory._replace(id=content_id(workspace_id, memory))
     return Prepared(task, memory, len(content.topic) + len(content.context) + sum(map(len, content.decisions)))
 
 
 def _legacy(task: Task[Any], text: str, metadata: Metadata, workspace_id: str, now: str) -> Prepared:
     """A legacy memory with an id."""
     memory = Memory(id="", number=0, kind="legacy", metadata=metadata, stored_at=now, text=text)
-    return Prepared(task, replace(memory, id=content_id(workspace_id, memory)), len(text))
+    return Prepared(task, memory._replace(id=content_id(workspace_id, memory)), len(text))
 
 
 def raw(task: Task[Any], text: str, stores: Stores, now: str) -> Prepared:

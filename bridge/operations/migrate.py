@@ -149,9 +149,9 @@ class MigrationRun:
         stored = known.known(memory.id)
         twin = None if stored else known.same_as(memory)
         if twin is not None:
-            memory = replace(memory, id=twin)
+            memory = memory._replace(id=twin)
             stored = known.known(twin)
-        item.memory = memory if stored is None else replace(memory, number=stored.number)
+        item.memory = memory if stored is None else memory._replace(number=stored.number)
         if memory.id in self.seen:
             item.outcome, item.reason = "already_migrated", "An older text says the same."
         elif stored is not None and stored.origin_job != self.task.job_id:
@@ -288,7 +288,7 @@ def _store_all(part: Sequence[Item], migration: MigrationRun, stores: Stores) ->
     store_together(part, store, reject)
     for item in part:
         if item.memory is not None and item.memory.number == 0 and (there := known.known(item.memory.id)):
-            item.memory = replace(item.memory, number=there.number)  # the same text occurred twice in this part
+            item.memory = item.memory._replace(number=there.number)  # the same text occurred twice in this part
         item.memory = _light(item.memory)
 
 
@@ -297,7 +297,7 @@ def _light(memory: Memory | None) -> Memory | None:
     if memory is None:
         return None
     title = listing.title(memory)
-    return replace(memory, text=title) if memory.content is None else replace(memory, content=Content(title, ""))
+    return memory._replace(text=title) if memory.content is None else memory._replace(content=Content(title, ""))
 
 
 def _add(new: Sequence[tuple[Item, Converted]], migration: MigrationRun, stores: Stores) -> None:

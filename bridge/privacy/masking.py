@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from ..pattern import pattern
+
 # Placeholder keys, for providers that require a key but ignore it. Masking them would garble every text with the word.
-_PLACEHOLDER = re.compile(r".{0,7}|[a-z]{,19}|[A-Z]{,19}|[A-Z][a-z]{,18}", re.DOTALL)
+_PLACEHOLDER = pattern(r".{0,7}|[a-z]{,19}|[A-Z]{,19}|[A-Z][a-z]{,18}", re.DOTALL)
 MASK = "[hidden]"
 
 _hidden: tuple[str, ...] = ()

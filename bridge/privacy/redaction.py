@@ -71,11 +71,14 @@ def count_secrets(text: str) -> dict[str, int]:
 
 
 def redact_value(value: Any, pointing: frozenset[str] = REFERENCE_FIELDS) -> tuple[Any, dict[str, int]]:
-    """A JSON value or dataclass without secrets in its texts, and their number by kind. Fields named in ``pointing``
-    are not changed."""
+    """A JSON value, dataclass or named tuple without secrets in its texts, and their number by kind. Fields named in
+    ``pointing`` are not changed."""
     counts: Counter[str] = Counter()
 
     def clean(value: Any) -> Any:
+        if hasattr(value, "_replace"):
+            named = value._asdict().items()
+            return value._replace(**{name: clean(item) for name, item in named if name not in pointing})
         match value:
             case str():
                 redacted = redact(value)

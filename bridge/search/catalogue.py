@@ -6,18 +6,19 @@ It is read from a snapshot of the store. ``index_cache`` keeps it between querie
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..store.catalogue import STATUSES, Votes
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..embedding.embedder import Vector
     from ..store.catalogue import CatalogueRow
     from ..store.reader import StoreSnapshot
     from .ranking import Period, VoteColumns
@@ -54,7 +55,6 @@ class Filters(NamedTuple):
         return self._replace(since=max(starts, default=None), until=min(ends, default=None))
 
 
-@dataclass(eq=False, repr=False)  # frozen, it would take longer to make than to use
 class Catalogue:
     """Columns of equal length, in the order of ``passage_row``."""
 
@@ -71,6 +71,9 @@ class Catalogue:
     helpful: NDArray[np.int32]
     wrong: NDArray[np.int32]
     """How many said that the memory helped, and how many that it is wrong."""
+
+    def __init__(self, *columns: NDArray[Any]) -> None:
+        vars(self).update(zip(self.__annotations__, columns, strict=True))
 
     def __len__(self) -> int:
         return len(self.number)
@@ -100,13 +103,21 @@ class Catalogue:
         return int(self.passage_count.sum())
 
     @cached_property
-    def segments(self) -> tuple[NDArray[np.int64], int, int]:
-        """Where ``np.maximum.reduceat`` begins a segment to find each row's best among its passages, the end of the
-        last one, and how many segments a row has: a second one for the gap behind it, if there are gaps."""
-        ends = self.passage_row + self.passage_count
-        if np.array_equal(self.passage_row[1:], ends[:-1]):
-            return self.passage_row, int(ends[-1]), 1
-        return np.stack([self.passage_row, ends], axis=1).reshape(-1), int(ends[-1]) + 1, 2
+    def _by_length(self) -> list[NDArray[np.intp]]:
+        """The indexes of the rows with two or three passages, of those with four to seven, and so on."""
+        doublings = np.frexp(self.passage_count)[1]
+        return [np.flatnonzero(doublings == number) for number in range(2, int(doublings.max(initial=0)) + 1)]
+
+    def best(self, values: Vector, firsts: NDArray[np.int64]) -> Vector:
+        """The highest value of each row's passages, of which the first one's is at ``firsts``; shape (len(self),) all
+        but ``values``. Any range of 17 is two of 16: a maximum over such windows takes a third of ``reduceat``."""
+        best, width = values[firsts], 1
+        for rows in self._by_length:
+            values = np.maximum(values[:-width], values[width:])
+            width *= 2
+            ends = firsts[rows] + self.passage_count[rows]
+            best[rows] = np.maximum(values[firsts[rows]], values[ends - width])
+        return best
 
     @cached_property
     def _by_number(self) -> NDArray[np.intp]:
@@ -154,7 +165,7 @@ class Catalogue:
         return np.isin(self.status, [STATUSES.index(status) for status in statuses])
 
 
-_COLUMNS = tuple(column.name for column in fields(Catalogue))
+_COLUMNS = tuple(Catalogue.__annotations__)
 
 
 def read(store: StoreSnapshot, after: int = 0) -> Catalogue:

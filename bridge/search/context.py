@@ -6,8 +6,7 @@ The order is that of ``retrieval``, but memories that repeat a better one come l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -41,8 +40,7 @@ SAME = 0.93
 CHOICE = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(NamedTuple):
     """A memory in the block. ``tokens`` is the token count of its note."""
 
     memory: Memory
@@ -52,8 +50,7 @@ class Packed:
     in_code: InCode | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """The block's text, empty without notes; its notes; and the token count of the whole text."""
 
     text: str

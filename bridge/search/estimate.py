@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..store import vector_files
 from . import standing_effects
@@ -31,6 +30,8 @@ from .ranking import (
 from .snapshot import SINGLE_ERROR
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ..embedding.embedder import Vector, Vectors
     from .catalogue import Catalogue
     from .question import Question

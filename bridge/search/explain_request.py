@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 _ANY_QUERY = "-"  # placeholder without a query, so that ``parse_question`` still checks the other arguments
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainRequest:
+class ExplainRequest(NamedTuple):
     """A checked request. Without a ``query`` only the ranking and the limits of ``question`` count."""
 
     workspace: Workspace

@@ -6,8 +6,7 @@ The numbers are those of ``retrieval``; the entries about the prompt block are t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from jobs import clock
 from jobs.errors import JobError
@@ -42,8 +41,7 @@ _KINDS: dict[MemoryKind, Literal["decision", "summary", "legacy"]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Subject:
+class _Subject(NamedTuple):
     """A memory to explain. ``rank`` is its position among the hits, from 1; None if it is no hit. ``scored`` is None
     without a query."""
 
@@ -53,8 +51,7 @@ class _Subject:
     votes: Votes
 
 
-@dataclass(frozen=True, slots=True)
-class _Findings:
+class _Findings(NamedTuple):
     """The hits in their order, then the other requested ids in theirs; and the block for a prompt, if requested.
 
     ``floor``: the relevance floor that was used. ``question``: as it was ranked.

@@ -14,7 +14,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..store.catalogue import WINDOW_STEP
 from ..text.terms import Term
@@ -22,6 +21,8 @@ from .bounded_cache import BoundedCache
 from .ranking import Scores, bm25_norm, inverse_document_frequency, lexical_scores, rarity, tells_apart
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ..store.reader import StoreSnapshot
 
 _TOPIC_WEIGHT, _BODY_WEIGHT = 1.0, 1.0

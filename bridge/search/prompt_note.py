@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..memory import Memory
 from ..text.conversation import without_metadata_line
@@ -34,8 +33,7 @@ _UNDERLINE = re.compile(r"[ \t>]*(?:=+|-+)[ \t]*")  # in Markdown it makes the l
 _WORD = re.compile(r"\s*(?:[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of the quotation: a prefix of ours, then the memory's words.
 
     A line without words is the topic, a label or a gap. A shortened note does not end with one.
@@ -50,8 +48,7 @@ class Line:
         return self.ours + self.words
 
 
-@dataclass(frozen=True, slots=True)
-class PromptNote:
+class PromptNote(NamedTuple):
     """The note: its heading, and the lines of its quotation."""
 
     heading: str

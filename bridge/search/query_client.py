@@ -78,9 +78,7 @@ def _ourselves(verb: Verb, workspace: Workspace, settings: Settings, arguments: 
     from jobs import clock
 
     from ..interface import envelope
-    from ..settings import lighten_numpy
 
-    lighten_numpy()
     return envelope.encoded(_reader(workspace, settings).answer(verb, arguments, clock.now()))
 
 
@@ -92,11 +90,13 @@ def embed(workspace: Workspace, settings: Settings, texts: Sequence[str]) -> Vec
 def _reader(workspace: Workspace, settings: Settings) -> Reader:
     global _kept
     from ..embedding.factory import begin
+    from ..settings import import_numpy
 
     with _making:
         embedding, reranking = settings.embedding, settings.reranking
         if _kept is None or _kept[0] != (workspace, embedding, reranking):
-            loading = begin(embedding)  # before the import of the reader, which takes as long as the model
+            loading = begin(embedding)  # before what takes as long as the model
+            import_numpy()
             from .reader import Reader
 
             _kept = (

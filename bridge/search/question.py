@@ -25,25 +25,26 @@ from ..argument_table import (
     Preset,
 )
 from ..memory import FILTERS, STATUS_WORDS, is_topic_id, values_of
+from ..pattern import pattern
 from ..text.courtesy import without_courtesy
 from .asked_time import AskedTime, asked_time
 from .catalogue import Filters
 from .ranking import Period, Ranking, near_a_period
 
-_HISTORY = re.compile(r"\b(history|all\s+summaries)\b", re.IGNORECASE)
+_HISTORY = pattern(r"\b(history|all\s+summaries)\b", re.IGNORECASE)
 # A question about how something was: what replaced it is no answer. A date in the question says so by itself.
-_PAST = re.compile(
+_PAST = pattern(
     r"\b(?:before|previously|formerly|originally|initially|earlier|used to|at first|back then|in the past|until then"
     r"|früher|vorher|ursprünglich|damals|zuvor|avant|auparavant|autrefois|à l'origine|antes|anteriormente)\b",
     re.IGNORECASE,
 )
-_ASKS_WHAT_IS_OPEN = re.compile(
+_ASKS_WHAT_IS_OPEN = pattern(
     r"\b(?:(?:is|are|still|left) open|open questions?|next steps?|comes? next|to-?dos?|(?:ist|noch|fragen) offen"
     r"|offene[nr]? fragen?|nächste[nr]? schritte?|questions? ouvertes?|prochaines? étapes?)\b",
     re.IGNORECASE,
 )
 _OPEN = "open questions and next steps are listed by memories open (for agents: memory_open)"
-_UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")  # stored in lower case
+_UUID = pattern(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")  # stored in lower case
 BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
 

@@ -26,10 +26,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jobs import clock
 
@@ -38,6 +37,8 @@ from ..memory import Memory
 from ..store.catalogue import STATUSES, Votes
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ..interface.answer_shapes import ReportedScore, ScoreComponents, ScoreWeights
     from .standings import Fall
 
@@ -111,8 +112,8 @@ ABOVE_ANY_SCORE = 2 * max(STATUS_MULTIPLIERS.values())
 """Higher than any score, since relevance and recency are at most 1, and the weight of feedback is below 1."""
 NO_VOTES = Votes(0, 0)
 
-Scores = NDArray[np.float64]
-VoteColumns = tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]  # helpful and wrong ones
+Scores: TypeAlias = "NDArray[np.float64]"
+VoteColumns: TypeAlias = "tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]"  # helpful and wrong ones
 _Numbers = TypeVar("_Numbers", float, Scores)
 
 

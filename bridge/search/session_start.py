@@ -12,11 +12,8 @@ it is the newest session's; and what a later line is about is not said again, si
 from __future__ import annotations
 
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -27,9 +24,8 @@ from ..store.opening import reader_of
 from ..text import decision_lines, turn_words
 from ..text.gist import gist
 from ..text.orders import is_order
-from ..text.query_words import stem
-from ..text.sections import one_line
-from ..text.terms import STOP_WORDS, query_terms
+from ..text.query_words import subject_words
+from ..text.sections import one_line, shortened
 from . import listing, standings
 from .listing import title
 from .prompt_note import quoted_line
@@ -43,16 +39,15 @@ _LOOKED_AT = 120  # of the newest memories
 _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in the code
 _RECENT = 3  # captured sessions that have a line also without a decision; lines that stay whole
 _MOST_TITLES = 6  # of older sessions without an outcome, in one line
-_BRIEF = 140  # characters of an older captured line's request and its outcome
+_MOST_ASKED, _MOST_TOLD = 90, 140  # characters of an older captured line's request and its outcome
 _SESSIONS_FIRST = "Sessions, the newest first"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
-_LEAST_SAID, _LEAST_ASKED = 6, 4  # search terms in a decision that is understood alone, and beside its session's title
+_LEAST_SAID, _LEAST_ASKED = 5, 4  # such words in a decision that is understood alone, and beside its session's title
 _LEAST_SHARED, _LEAST_COMMON, _ALIKE = 2, 4, 0.33  # words of both sides of a line; of two about the same, their share
-_CHARACTERS_PER_TOKEN = 3  # fewer than texts in English have, so that the budget holds without a tokenizer
+_BYTES_PER_TOKEN = 3  # fewer than texts have in English, about as many as in Chinese: no tokenizer is needed
 
 _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``source`` and a decision's own have it
 
-_WORD = re.compile(r"[^\W_]+")
 RULES = "rules"  # the method without a model, whose lines may be understood in their session alone
 
 Became = Mapping[int, Mapping[str, str]]  # number -> what became of the memory's decisions, by their words
@@ -135,34 +130,34 @@ def block(
                  if place[other.number] < place[each.number] and worth[other.number])  # fmt: skip
         return each.number not in captured or not any(_are_alike(subjects[each], subject) for subject in later)
 
-    sessions = list(filter(is_latest, lines))
+    sessions = [*reversed({each.words: each for each in reversed(lines) if is_latest(each)}.values())]
     parts = {_SESSIONS_FIRST: list[str](), "Earlier": list[str](), "What holds": list[str](), "Open": list[str]()}
-    room = max_tokens * _CHARACTERS_PER_TOKEN - len(HEADING)
+    room = max_tokens * _BYTES_PER_TOKEN - len(HEADING)
 
     def add(heading: str, lines: Iterable[str], share: float) -> None:
         """Add those lines that fit into a share of the room."""
         for line in filter(None, lines):
             parts[heading].append(line)
-            if len(_joined(parts)) > room * share:
+            if len(_joined(parts).encode()) > room * share:
                 parts[heading].pop()
                 return
 
     brief = [
-        OUTCOME.join(textwrap.shorten(side, _BRIEF, placeholder=" …") for side in each.words.split(OUTCOME))
-        if count >= _RECENT and each.number in captured
-        else each.words
+        each.words if count < _RECENT or each.number not in captured else _cut(each.words)
         for count, each in enumerate(sessions)
     ]
     texts = [quoted_line(f"{each.source}: {words}{each.mark}") for each, words in zip(sessions, brief, strict=True)]
     add(_SESSIONS_FIRST, texts, 0.6)
-    titles = [f"{line.words} (#{number})" for number, line in made.items() if worth[number] == 2 and line not in lines]
-    add("Earlier", [quoted_line("; ".join(titles[:_MOST_TITLES]))] if titles else [], 0.7)
+    told_of = "\n".join(each.words for each in sessions)
+    earlier = {each.words: each for each in reversed(made.values()) if worth[each.number] == 2 and each not in lines}
+    titles = [f"{each.words} (#{each.number})" for each in reversed(earlier.values()) if each.words not in told_of]
+    add("Earlier", [quoted_line("; ".join(titles[:_MOST_TITLES]))] if titles else [], 0.78)
     first = len(parts[_SESSIONS_FIRST])
     shown = "\n".join(each.words for each in sessions[:first])
-    left = [each for each in holding if each.words not in shown and is_latest(each)]
-    add("What holds", (quoted_line(f"{each.words} {each.source}{each.mark}") for each in left), 0.85)
+    left = [each for each in holding if _outcome(each) not in shown and is_latest(each)]
+    add("What holds", (quoted_line(f"{each.words} {each.source}{each.mark}") for each in left), 0.9)
     add("Open", (line for memory in by_hand for line in _open(memory)), 1.0)
-    held = [each.words for each in left[: len(parts["What holds"])]]
+    held = [_outcome(each) for each in left[: len(parts["What holds"])]]
     more = zip(sessions[first:], texts[first:], strict=True)
     add(_SESSIONS_FIRST, (text for each, text in more if not any(words in each.words for words in held)), 1.0)
     return HEADING + _joined(parts) + "\n" if any(parts.values()) else ""
@@ -171,6 +166,16 @@ def block(
 def numbers_in(text: str) -> list[int]:
     """The numbers of the memories that a block shows, by their sources."""
     return sorted({int(found[1]) for found in _SOURCE.finditer(text)})
+
+
+def _outcome(line: _Line) -> str:
+    """What came out; all of a line that tells nothing else."""
+    return line.words.partition(OUTCOME)[2] or line.words
+
+
+def _cut(words: str) -> str:
+    asked, arrow, came_out = words.partition(OUTCOME)
+    return shortened(asked, _MOST_ASKED if arrow else _MOST_TOLD) + arrow + shortened(came_out, _MOST_TOLD)
 
 
 def _joined(parts: Mapping[str, Sequence[str]]) -> str:
@@ -200,7 +205,9 @@ def _worth(memory: Memory, topic: str, became: Became, captured: Captured) -> in
         return 4
     reports = bool(_reported(memory, became))
     is_errand = _is_cut(topic) or turn_words.is_errand(topic)
-    tells = len(_subject(topic)) >= _LEAST_SHARED and not is_errand and (reports or memory.content.decisions)
+    said = [memory.content.context, *memory.content.open_questions]
+    is_request = any(topic.rstrip("….?") in each for each in said) and not memory.content.decisions
+    tells = len(subject_words(topic)) >= _LEAST_SHARED and not is_errand and (reports or not is_request)
     return (3 if reports else 2) if tells else int(reports)
 
 
@@ -224,10 +231,11 @@ def _settled(memory: Memory, became: Became, captured: Captured, *, alone: bool 
     said = [each if turn_words.is_clear(outcome) else each._replace(words=request)
             for each, (request, _, outcome) in zip(found, sides, strict=True)]  # fmt: skip
     heading = title(memory).rstrip("….").casefold()
-    plans = [each for each in said if each.words.casefold().startswith(heading)]
+    least = _LEAST_SAID if alone else _LEAST_ASKED
+    named = [each for each in said if len(subject_words(each.words)) >= least]
+    plans = [each for each in named if each.words.casefold().startswith(heading)]
     if plans:
         return [each for each in plans if not alone or OUTCOME in each.words]
-    least = _LEAST_SAID if alone else _LEAST_ASKED
     return [each._replace(words=_brief(each.words)) for each in said if _is_understood(each.words, least)]
 
 
@@ -247,8 +255,8 @@ def _is_understood(decision: str, least: int = _LEAST_SAID) -> bool:
     request, _, outcome = decision.partition(OUTCOME)
     points = all(turn_words.says("refers", side) for side in (request, outcome or request))
     points = points or turn_words.begins("refers", request) or turn_words.is_errand(request)
-    is_answer = len(_subject(request) & _subject(outcome)) >= _LEAST_SHARED
-    return is_answer and not points and len(query_terms(request)) >= least
+    is_answer = len(subject_words(request) & subject_words(outcome)) >= _LEAST_SHARED
+    return is_answer and not points and len(subject_words(request)) >= least
 
 
 def _reported(memory: Memory, became: Became) -> str:
@@ -259,35 +267,31 @@ def _reported(memory: Memory, became: Became) -> str:
         *(part for line in told for part in one_line(line).split(" · ")),
         *(each.words for each in _decisions(memory, became)),
     ]
-    about = _subject(title(memory))
-    outcomes = (line.partition(OUTCOME)[2] for line in reversed(lines))
-    return next((each for each in outcomes if about & _subject(each) and _is_report(each)), "")
+    about, heading = subject_words(title(memory)), title(memory).rstrip("….")
+    sides = [line.partition(OUTCOME) for line in reversed(lines)]
+    outcomes = [outcome or (asked if asked.startswith(heading) else "") for asked, _, outcome in sides]
+    return next((each for each in outcomes if about & subject_words(each) and _is_report(each)), "")
 
 
 def _is_report(outcome: str) -> bool:
     is_aside = any(turn_words.begins(part, outcome) for part in ("refers", "intends", "concedes"))
-    is_whole = turn_words.is_clear(outcome) and not turn_words.says("limits", outcome)
-    return turn_words.says("done", outcome) and is_whole and not is_aside and len(query_terms(outcome)) >= _LEAST_ASKED
-
-
-@lru_cache(1024)
-def _subject(words: str) -> frozenset[str]:
-    """The words that say what it is about, without their endings."""
-    found = (word.lower() for word in _WORD.findall(words))
-    return frozenset(stem(word) for word in found if len(word) > 2 and word not in STOP_WORDS)
+    is_whole = turn_words.is_clear(outcome) and len(subject_words(outcome)) >= _LEAST_ASKED
+    return turn_words.says("done", outcome) and is_whole and not is_aside and not turn_words.says("limits", outcome)
 
 
 def _subjects(lines: Sequence[_Line]) -> dict[_Line, frozenset[str]]:
     """The search terms that say what each line is about: none that a third of them has."""
-    found = {each: _subject(each.words) for each in lines}
+    found = {each: subject_words(each.words) for each in lines}
     having = Counter(term for terms in found.values() for term in terms)
     most = max(_LEAST_COMMON, len(lines) // 3)
     return {each: frozenset(term for term in terms if having[term] <= most) for each, terms in found.items()}
 
 
 def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two lines with these search terms are about the same, so that the later one is enough."""
-    common = len(one & other)
+    """Whether two lines with these search terms are about the same, so that the later one is enough. Those with other
+    numbers are not: of steps, of issues."""
+    numbers, others = (frozenset(filter(str.isdigit, terms)) for terms in (one, other))
+    common = len(one & other) if numbers & others or not (numbers and others) else 0
     return common >= _LEAST_COMMON and common >= _ALIKE * min(len(one), len(other))
 
 
@@ -305,22 +309,24 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, end
     asked and came out; of the newest one, also what was asked last: the others were left behind since."""
     content = memory.content
     if content is None or memory.number not in captured:
-        undecided = memory if content is None else replace(memory, content=replace(content, decisions=()))
+        undecided = memory if content is None else memory._replace(content=content._replace(decisions=()))
         words = ": ".join(filter(None, dict.fromkeys((title(memory), gist(undecided)))))
         return _Line(memory.number, words, source(memory), "")
     told = _reported(memory, became) if captured[memory.number] == RULES else one_line(content.context)
     holding = _settled(memory, became, captured)
     lost = next(iter(became.get(memory.number, {}).values()), "")
-    said, about = told, _subject(topic)
+    said, about = told, subject_words(topic)
     if holding:
-        most = max(reversed(holding), key=lambda each: len(about & _subject(each.words)))
+        most = max(reversed(holding), key=lambda each: len(about & subject_words(each.words)))
         said = most.words + most.mark
+        if end is None and not _is_cut(topic) and len(about & subject_words(_outcome(most))) >= _LEAST_SHARED:
+            said = told = _outcome(most) + most.mark  # the title says what was asked
     if not said and topic.endswith("…"):
         last = one_line([content.context, *content.decisions][-1]).partition(OUTCOME)[0]
-        said = last if len(query_terms(last)) >= _LEAST_SAID else ""
+        said = last if len(subject_words(last)) >= _LEAST_SAID else ""
     mark = f" [{lost}]" if lost and not holding else ""
     between = OUTCOME if said and said == told and captured[memory.number] == RULES else ": "
-    is_said = turn_words.is_errand(topic) or len(about & _subject(said)) >= _LEAST_SHARED
+    is_said = turn_words.is_errand(topic) or len(about & subject_words(said)) >= _LEAST_SHARED
     is_said = (is_said or ": " in topic) if holding else (is_said and said == told != "")
     adds = not (_is_cut(topic) and is_said)
     line = between.join(filter(None, [beside(turn_words.without_courtesy(topic), said) if adds else "", said])) + mark
@@ -329,15 +335,16 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, end
     marks = [
         f" – {what}: {one_line(words)}"
         for what, words in left
-        if turn_words.is_clear(words) and len(query_terms(words)) >= _LEAST_ASKED
-        if not turn_words.says("refers", words) and not _subject(turn_words.without_courtesy(words)) <= _subject(line)
+        if turn_words.is_clear(words) and len(subject_words(words)) >= _LEAST_ASKED
+        if not turn_words.says("refers", words)
+        if not subject_words(turn_words.without_courtesy(words)) <= subject_words(line)
     ]
     return _Line(memory.number, line, source(memory), "".join(marks))
 
 
 def beside(topic: str, said: str) -> str:
     """What a captured title adds to what is said: all of it, or the words before a request that is said or cut."""
-    if topic.rstrip("….?").casefold() in said.casefold() or _subject(topic) <= _subject(said):
+    if topic.rstrip("….?").casefold() in said.casefold() or subject_words(topic) <= subject_words(said):
         return ""
     terms, _, request = topic.rpartition(": ")
     is_said = request.rstrip("….?").casefold() in said.casefold()

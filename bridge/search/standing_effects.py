@@ -9,10 +9,10 @@ are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..pattern import pattern
 from ..text.passages import whole_text
 from .ranking import Factors, Inherited, Ranking, Relevance, rescored
 from .standings import POSSIBLE, words
@@ -38,8 +38,8 @@ _SAME = 0.8  # what is nearer says the question again
 # stores where nothing did: docs/benchmarks-tried.md.
 _FARTHER = 0.05
 _FARTHER_IF_SURE = 1.5
-_WORD = re.compile(r"\w[\w-]*")
-_NAME = re.compile(r"(?<=\s)[A-Z][\w-]*")  # a capital that does not begin the question
+_WORD = pattern(r"\w[\w-]*")
+_NAME = pattern(r"(?<=\s)[A-Z][\w-]*")  # a capital that does not begin the question
 
 
 def falls(

@@ -6,9 +6,9 @@ it means for a score. Pure, and without numpy, which the notes at the start of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..text.passages import decisions, passages
@@ -45,16 +45,17 @@ class Fall(NamedTuple):
     cause: Literal["judge", "said"]
 
 
-@dataclass(frozen=True)
-class Standings:
-    """The pairs of one state of the store. Empty in a store where nothing was replaced."""
-
-    best: dict[Statement, Replacement] = field(default_factory=dict)
+class _Pairs(NamedTuple):
+    best: Mapping[Statement, Replacement] = MappingProxyType({})
     """The most probable replacement of each older statement, from DISPUTED on."""
-    possible: dict[Statement, Replacement] = field(default_factory=dict)
+    possible: Mapping[Statement, Replacement] = MappingProxyType({})
     """The most probable one of each other older statement, unless the newer one is likelier to replace another."""
-    statements: dict[int, list[int]] = field(default_factory=dict)
+    statements: Mapping[int, list[int]] = MappingProxyType({})
     """Number of an older memory -> the passages of all its statements."""
+
+
+class Standings(_Pairs):
+    """The pairs of one state of the store. Empty in a store where nothing was replaced."""
 
     def at(self, moment: float) -> Standings:
         """As they were known at that moment, in seconds since 1970."""
@@ -62,7 +63,7 @@ class Standings:
             return self
         best = {of: pair for of, pair in self.best.items() if pair.since <= moment}
         possible = {of: pair for of, pair in self.possible.items() if pair.since <= moment}
-        return replace(self, best=best, possible=possible)
+        return self._replace(best=best, possible=possible)
 
     @property
     def is_empty(self) -> bool:

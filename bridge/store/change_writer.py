@@ -124,7 +124,7 @@ class ChangeWriter:
         for addition, size in zip(additions, sizes, strict=True):
             former = self._make_room(addition.memory.id)
             number = former or self._take_number(addition.memory.number)
-            numbered = replace(addition.memory, number=number)
+            numbered = addition.memory._replace(number=number)
             rows.insert(self._connection, replace(addition, memory=numbered), rows.Place(row, size, whole_row))
             if not addition.hidden:
                 self._words.add(numbered)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from typing import TYPE_CHECKING
 
+from ..pattern import pattern
 from . import database
 from .catalogue import WINDOW_STEP
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..memory import Memory
 
 FIRST_TABLE = "words"
-_NAME = re.compile(r"words(_\d+)?")
+_NAME = pattern(r"words(_\d+)?")
 _GONE = ("no such table", "no such fts5 table", "vtable constructor failed")
 _NO_REASON = "SQL logic error"  # FTS5's message when one of its internal tables is missing
 

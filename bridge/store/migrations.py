@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import uuid
 from contextlib import closing
 from pathlib import Path
 
@@ -340,6 +339,8 @@ def bring_up(connection: sqlite3.Connection, path: Path) -> None:
 
     Raises JobError: STORE_NEWER.
     """
+    import uuid  # not at the top: a question creates no database
+
     found = format_of(connection, path)
     if 0 < found < FORMAT:
         _back_up(connection, path, found)

@@ -14,7 +14,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -235,7 +234,7 @@ class Store(Memories):
         if not memories:
             return []
         with self.change(now, applied) as change:
-            change.add(Addition(replace(memory, number=0), job) for memory, job in memories)
+            change.add(Addition(memory._replace(number=0), job) for memory, job in memories)
         return change.added
 
     def set_status(

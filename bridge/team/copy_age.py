@@ -7,7 +7,6 @@ The worker writes it whenever it knows that the copy has all changes.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -25,8 +24,7 @@ class CopyAge(NamedTuple):
     change: str
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(NamedTuple):
     """How many changes a copy lacks, and whether something that it has was forgotten by one of them."""
 
     changes: int

@@ -15,13 +15,14 @@ import math
 import re
 from typing import NamedTuple
 
+from ..pattern import pattern
 from .sections import newlines, normalise_time
 
 _OPENING = "User asked:"
 _ANSWER = "\n\nAssistant answered:"
-_METADATA_LINE = re.compile(r"Metadata: timestamp=([^\n]*?), importance=([^\n,]*)\Z")
-_LIKE_ANSWER = re.compile(r"^(\\*Assistant answered:)", re.MULTILINE)
-_ESCAPED_ANSWER = re.compile(r"^\\(\\*Assistant answered:)", re.MULTILINE)
+_METADATA_LINE = pattern(r"Metadata: timestamp=([^\n]*?), importance=([^\n,]*)\Z")
+_LIKE_ANSWER = pattern(r"^(\\*Assistant answered:)", re.MULTILINE)
+_ESCAPED_ANSWER = pattern(r"^\\(\\*Assistant answered:)", re.MULTILINE)
 
 
 class Conversation(NamedTuple):

@@ -13,16 +13,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from ..memory import Content, Memory
+from ..pattern import pattern
 
 EARLIER, LATER, SUPERSEDES, AND = "[Earlier] ", "[Later] ", " supersedes ", "; "
 
 _STATED = r" \((\d{4}-\d\d-\d\d), #(\d{1,18})\)"
-_ANYWHERE, _AT_END = re.compile(_STATED), re.compile(_STATED + r"\Z")
-_STOP = re.compile(r"(?<![.\s])\.\Z")
+_ANYWHERE, _AT_END = pattern(_STATED), pattern(_STATED + r"\Z")
+_STOP = pattern(r"(?<![.\s])\.\Z")
 
 
 class Stated(NamedTuple):
@@ -110,11 +110,11 @@ def renumbered(content: Content, number_of: Callable[[int], int]) -> Content:
         return f" {Stated(found[1], number_of(int(found[2])))}"
 
     context, *decisions = (_ANYWHERE.sub(other, text) for text in (content.context, *content.decisions))
-    return replace(content, context=context, decisions=tuple(decisions))
+    return content._replace(context=context, decisions=tuple(decisions))
 
 
 def searched(memory: Memory) -> Content | None:
     """The content as it is searched: a record's without the dates and numbers, which are no words of a decision."""
     if memory.content is None or memory.kind != "decision_record":
         return memory.content
-    return replace(memory.content, decisions=tuple(_ANYWHERE.sub("", line) for line in memory.content.decisions))
+    return memory.content._replace(decisions=tuple(_ANYWHERE.sub("", line) for line in memory.content.decisions))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from jobs import clock
 
@@ -31,8 +31,7 @@ _CONTEXT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """A command that failed, and what made it work.
 
     ``error`` is the error's own line; ``exit_code`` may be unknown. ``fix`` is the command that made it work; where it

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
 from ..memory import GIVEN, LABELS, LISTS, Memory, Metadata, TimeScope
@@ -40,7 +39,7 @@ def as_payload(memory: Memory) -> dict[str, Any]:
         "open_questions": list(content.open_questions),
         "next_steps": list(content.next_steps),
         "references": list(content.references.flat),
-        **{f"references_{kind}": list(values) for kind, values in asdict(content.references).items()},
+        **{f"references_{kind}": list(values) for kind, values in content.references._asdict().items()},
         "time_scope": scope_text(content.time_scope),
         "time_scope_bounds": bounds_of(content.time_scope),
     }

@@ -8,30 +8,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 from jobs.errors import JobError
 
 from ..memory import STATUS_WORDS, Metadata, Status, is_topic_id, slug
+from ..pattern import pattern
 from .sections import normalise_time, one_line
 
 BLOCK = "**Metadata:**"
 
-_LINE = re.compile(r"\s*- (Topic ID|Session ID|Plan ID|Status|Created|Updated|Source Created):(.*)", re.DOTALL)
+_LINE = pattern(r"\s*- (Topic ID|Session ID|Plan ID|Status|Created|Updated|Source Created):(.*)", re.DOTALL)
 _UNKNOWN = frozenset(["", "n/a", "none", "null"])
 _SHOWN = 120  # characters of an invalid line that an error quotes
 
 # The first readers of version 1.0 read a value up to the first other character and ignored the rest of the line.
-_EARLY_ID = re.compile(r"[a-f0-9\-]+")
-_EARLY_STATUS = re.compile(r"Active|Superseded|Draft")
-_EARLY_TIME = re.compile(r"[\d\-T:Z]+")
+_EARLY_ID = pattern(r"[a-f0-9\-]+")
+_EARLY_STATUS = pattern(r"Active|Superseded|Draft")
+_EARLY_TIME = pattern(r"[\d\-T:Z]+")
 
 
 def normalise_metadata(metadata: Metadata) -> Metadata:
     """Metadata in the form that a text can carry: ids on one line, times in UTC, None instead of ``N/A``."""
-    return replace(
-        metadata,
+    return metadata._replace(
         topic_id=_none_if_unknown(metadata.topic_id),
         session_id=_none_if_unknown(metadata.session_id),
         plan_id=_none_if_unknown(metadata.plan_id),

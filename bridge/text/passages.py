@@ -5,10 +5,10 @@ The whole text has one, and so do its parts, since a single vector loses the det
 
 from __future__ import annotations
 
-import re
 from typing import Literal, NamedTuple
 
 from ..memory import Memory
+from ..pattern import pattern
 from .decision_lines import DecisionLine, read, searched
 from .plain_summary import render_plain
 
@@ -16,7 +16,7 @@ PassageKind = Literal["whole", "topic", "sentence", "decision", "detail"]
 
 # A stop and a blank before a possible start of a sentence (beyond ASCII: any character but an arrow); or a CJK stop; or
 # a newline.
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?(?:[A-Z0-9`]|[^\x00-\x7f→]))|(?<=[。！？])|\n+")
+_SENTENCE_END = pattern(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?(?:[A-Z0-9`]|[^\x00-\x7f→]))|(?<=[。！？])|\n+")
 
 # An ordinary memory has a tenth of these. Only full-text search finds the text beyond them.
 MAX_PASSAGES = 200

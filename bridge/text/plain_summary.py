@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from ..memory import Content
+from ..pattern import pattern
 from .sections import content_of, normalise, one_line
 
 _FIELDS = {
@@ -22,7 +23,7 @@ _FIELDS = {
     "References": "references",
     "TimeScope": "time_scope",
 }
-_LABEL = re.compile(
+_LABEL = pattern(
     r"(Summary|Topic|Context|Decisions|Rationale|Open ?Questions|Next ?Steps|References|Time ?Scope)"
     r":(?:\s+(.*))?",
     re.DOTALL,

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from .terms import STOP_WORDS, query_terms
 
 _WORD = re.compile(r"[^\W_]+")
 _IGNORED = STOP_WORDS | {"may", "might", "must", "shall"}
+_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _ENDING = re.compile(r"(?<=\w{3})(?:ing|ies|ied|ed|es|s|e|y)$")
 _DOUBLED = re.compile(r"([bdgmnprt])\1$")
 
@@ -51,6 +53,14 @@ class QueryWords:
         yield from (found.span() for found in _WORD.finditer(text) if stem(found[0]) in self._stems)
         for part in self._parts:
             yield from (found.span() for found in re.finditer(re.escape(part), text))
+
+
+@lru_cache(4096)
+def subject_words(text: str) -> frozenset[str]:
+    """The words that say what a text is about, without their endings; pairs of characters in scripts without blanks."""
+    found = {stem(word) for word in _WORD.findall(text) if len(word) > 2 and word.lower() not in STOP_WORDS}
+    pairs = {run[at : at + 2] for run in _SCRIPT.findall(text) for at in range(len(run) - 1)}
+    return frozenset(found | pairs)
 
 
 def stem(word: str) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from ..memory import References, plan_key
+from ..pattern import pattern
 
 Kind = Literal["files", "plans", "branches", "issues"]
 
@@ -24,17 +25,17 @@ _LABELS: dict[str, Kind] = {"file": "files", "plan": "plans", "branch": "branche
 _WORDS = {kind: label for label, kind in _LABELS.items()}
 
 # "file:" needs a blank behind it, so that file:///home/… stays one value.
-_LABEL = re.compile(r"(?:(file):\s+|(plan|branch|issue):\s*)(\S.*)", re.IGNORECASE | re.DOTALL)
-_PATH = re.compile(r"(?=\S+\Z)(?:\S*[/\\]|\S+\.[A-Za-z]\w{0,7}\Z)")
-_PLAN = re.compile(r"(?i:plan)[\s_-]*\d+(?!\w|[./\\]\w)|\d{3}-[A-Za-z][\w-]*\Z")
-_ISSUE = re.compile(
+_LABEL = pattern(r"(?:(file):\s+|(plan|branch|issue):\s*)(\S.*)", re.IGNORECASE | re.DOTALL)
+_PATH = pattern(r"(?=\S+\Z)(?:\S*[/\\]|\S+\.[A-Za-z]\w{0,7}\Z)")
+_PLAN = pattern(r"(?i:plan)[\s_-]*\d+(?!\w|[./\\]\w)|\d{3}-[A-Za-z][\w-]*\Z")
+_ISSUE = pattern(
     r"#\d+\b"
     r"|(?i:issue|pr|pull request|bug)\s+#?\d+\b"
     r"|[A-Z][A-Z0-9]+-\d+\Z"
     r"|[\w.-]+/[\w.-]+#\d+\b"
     r"|https?://\S+/(?:issues|pull|merge_requests)/\d+"
 )
-_BRANCH = re.compile(
+_BRANCH = pattern(
     r"refs/heads/\S+"
     r"|(?:feature|feat|fix|bugfix|hotfix|release|chore)/(?!\S*\.[A-Za-z]\w{0,7}\Z)\S*[^\s/]"
 )

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 
 from jobs import clock
 
 from ..memory import Content, References, TimeScope
+from ..pattern import pattern
 from . import references
 
 _STRUCTURE = (
@@ -25,10 +25,10 @@ _STRUCTURE = (
     r"|\s*<!--\s*(?:Decision Record )?Template\b"
     r"|\s*(?:- )?(?:Topic ID|Session ID|Plan ID|Status|Created|Updated|Source Created):)"
 )
-_TO_ESCAPE = re.compile(r"\\*" + _STRUCTURE)
-_ESCAPED = re.compile(r"\\+" + _STRUCTURE)
-_BOUND = re.compile(r"\s*- (Start|End|Turn Count):(.*)", re.DOTALL)
-_COUNT = re.compile(r"[0-9]{1,9}")
+_TO_ESCAPE = pattern(r"\\*" + _STRUCTURE)
+_ESCAPED = pattern(r"\\+" + _STRUCTURE)
+_BOUND = pattern(r"\s*- (Start|End|Turn Count):(.*)", re.DOTALL)
+_COUNT = pattern(r"[0-9]{1,9}")
 _EMPTY_ITEMS = frozenset(["", "none", "n/a"])
 
 
@@ -46,6 +46,14 @@ def shorten(text: str, max_characters: int = 120) -> str:
     """The text on a single line, cut to ``max_characters``; a cut text ends in ``…``."""
     line = one_line(text)
     return line if len(line) <= max_characters else line[: max_characters - 1] + "…"
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, at most so many characters, cut at a word."""
+    if len(text) <= most:
+        return text
+    stop = max(text.rfind(" ", most // 2, most), text.rfind("/", most // 2, most))
+    return f"{text[: stop if stop > 0 else most - 1].rstrip(' ,;:.')}…"
 
 
 def normalise_time(text: str) -> str | None:
@@ -150,8 +158,7 @@ def normalise(content: Content) -> Content:
     scope's times are in UTC; an invalid bound becomes free text, and a bound in the free text becomes a bound.
     """
     refs, scope = content.references, content.time_scope
-    return replace(
-        content,
+    return content._replace(
         topic=one_line(content.topic),
         context=newlines(content.context).strip(),
         decisions=tidy_items(content.decisions),
@@ -159,7 +166,7 @@ def normalise(content: Content) -> Content:
         open_questions=tidy_items(content.open_questions),
         next_steps=tidy_items(content.next_steps),
         references=References(*map(tidy_items, (refs.files, refs.plans, refs.branches, refs.issues))),
-        time_scope=read_scope(write_scope(replace(scope, text=newlines(scope.text).strip()))),
+        time_scope=read_scope(write_scope(scope._replace(text=newlines(scope.text).strip()))),
     )
 
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..memory import Content, MemoryKind, Metadata
+from ..pattern import pattern
 from .conversation import Conversation, parse_conversation, render_conversation, without_metadata_line
 from .metadata_block import BLOCK, metadata_error, normalise_metadata, read_metadata, write_metadata
 from .plain_summary import parse_plain, render_plain
@@ -29,9 +30,9 @@ __all__ = [
 VERSION = "1.0"
 _NEWEST = (1, 1)
 
-_COMMENT = re.compile(r"<!--\s*(Decision Record )?Template: v([\d.]+)\s*-->")
-_TITLE = re.compile(r"#\s+(?:(Conversation Summary|Decision Record):)?(.*)", re.DOTALL)
-_HEADING = re.compile(r"##\s+(.*)", re.DOTALL)
+_COMMENT = pattern(r"<!--\s*(Decision Record )?Template: v([\d.]+)\s*-->")
+_TITLE = pattern(r"#\s+(?:(Conversation Summary|Decision Record):)?(.*)", re.DOTALL)
+_HEADING = pattern(r"##\s+(.*)", re.DOTALL)
 
 # heading -> the field of Content (or "sources") that the section holds
 _SUMMARY_HEADINGS = {

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from ..pattern import pattern
 from .function_words import OtherLanguage, content_runs, function_words, is_grammar, other_language, stem
 
 # The version of ``index_text`` and ``windows``. Raise it with each change of their output; older indexes are then
@@ -24,9 +25,9 @@ INDEX_FORMAT = 6
 MAX_TERMS = 100
 
 _LONGEST_KNOWN = 64  # characters of a chunk whose further words are kept
-_CHUNK = re.compile(r"[^\s\"'`´“”„‘’«»()\[\]{}<>,;=!?&|*^%…。、，；：！？「」（）]+")
-_WORD = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_CHUNK = pattern(r"[^\s\"'`´“”„‘’«»()\[\]{}<>,;=!?&|*^%…。、，；：！？「」（）]+")
+_WORD = pattern(r"[^\W_]+")
+_HUMP = pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 # Han, kana, Thai, Lao, Burmese and Khmer are written without blanks, Hangul with endings; each character is indexed as
 # a word of its own. Vowel signs above and below are no letters to the index, nor here.
 CHARACTERS = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
@@ -35,35 +36,35 @@ CHARACTERS += (
 )
 _MARKS = r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
 # Accents of Greek and Cyrillic letters; the index itself folds those of Latin ones.
-_ACCENTS = re.compile("(?<=[\u0370-\u04ff])[\u0300\u0301\u0308\u0342]+")
+_ACCENTS = pattern("(?<=[\u0370-\u04ff])[\u0300\u0301\u0308\u0342]+")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
-_HASH = re.compile(r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,64}", re.IGNORECASE)
+_HASH = pattern(r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,64}", re.IGNORECASE)
 _SHORTEST_HASH, _ABBREVIATED = 7, 12  # digits of git's abbreviated hashes
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_VERSION = re.compile(r"v?(\d+(?:\.\d+)+)", re.IGNORECASE)
-_FOLDER = re.compile(r"[/\\]")
-_LINE_SUFFIX = re.compile(r"(?<=\w):\d+(?::\d+)?$")  # main.py:42:7
+_UUID = pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_VERSION = pattern(r"v?(\d+(?:\.\d+)+)", re.IGNORECASE)
+_FOLDER = pattern(r"[/\\]")
+_LINE_SUFFIX = pattern(r"(?<=\w):\d+(?::\d+)?$")  # main.py:42:7
 
 # Signs that change the meaning of a word but that the index drops: ``#41`` is also indexed as ``hash41``.
 _LEADING = {"#": "hash", "--": "dash", "-": "dash", ".": "dot", "@": "at", "$": "dollar"}
-_LEADING_SIGN = re.compile(r"(#)\d+|(--)[a-z][\w-]*|([-.@$])[a-z][a-z0-9]*", re.IGNORECASE)
+_LEADING_SIGN = pattern(r"(#)\d+|(--)[a-z][\w-]*|([-.@$])[a-z][a-z0-9]*", re.IGNORECASE)
 _TRAILING = {"++": "plusplus", "#": "sharp"}
-_TRAILING_SIGN = re.compile(r"([a-z]+)(\+\+|#)", re.IGNORECASE)
-_ISSUE = re.compile(
+_TRAILING_SIGN = pattern(r"([a-z]+)(\+\+|#)", re.IGNORECASE)
+_ISSUE = pattern(
     r"(?:\b(?:issues?|pr|pull(?: request)?|gh|mr|merge[ _]requests?|bug|ticket)[ /-]?|(?<=\w)#)(\d+)\b", re.IGNORECASE
 )
 
-_NAME_SIGNS = re.compile(
+_NAME_SIGNS = pattern(
     r"[_@\\#]|::|^\.\w|^[~.]{0,2}/.|/.*/|\w\.\w|[a-z][0-9]|^(?:feature|feat|fix|bugfix|hotfix|release|chore)/",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"(?=.*\d)(?:.*-)?[A-Z]{2,}(?:-.*)?")  # FW-UPD-207, CVE-2024-1234, ABC-12
-_MARKED = re.compile(r"`([^`]+)`")
-_NEGATED = re.compile(r"\b\w+n['’]t\b", re.IGNORECASE)
+_CODE = pattern(r"(?=.*\d)(?:.*-)?[A-Z]{2,}(?:-.*)?")  # FW-UPD-207, CVE-2024-1234, ABC-12
+_MARKED = pattern(r"`([^`]+)`")
+_NEGATED = pattern(r"\b\w+n['’]t\b", re.IGNORECASE)
 # Signs at the end of a chunk that are not part of it; dropped alike in the index and in queries.
 _CLOSING = ".:-/\\"
-_SHORTENED = re.compile(r"(?<=\w)['’](?:s|d|m|ll|re|ve)\b", re.IGNORECASE)
+_SHORTENED = pattern(r"(?<=\w)['’](?:s|d|m|ll|re|ve)\b", re.IGNORECASE)
 
 # Words that carry no subject. They are dropped from a query unless it has no others.
 STOP_WORDS = frozenset(

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .function_words import function_words
 from .terms import STOP_WORDS, query_terms
@@ -130,8 +129,7 @@ _PRESENT = re.compile(r"\b(?:is|are|do|does|gets?)\b", re.IGNORECASE)
 _DAY_OR_YEAR = re.compile(rf"(?:{_DAYS}|20\d\d$)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class TimePhrase:
+class TimePhrase(NamedTuple):
     """A time in a question.
 
     ``text``: its words. ``rest``: the question without them. ``first`` and ``second``: its date expressions, the second
@@ -174,7 +172,7 @@ def find_time_phrase(question: str, languages: Iterable[Language] = ("en", "de",
         return None
     start, end, phrase = found[0]
     rest = " ".join(f"{question[:start]} {question[end:]}".split())
-    return replace(phrase, text=question[start:end].strip(), rest=rest)
+    return phrase._replace(text=question[start:end].strip(), rest=rest)
 
 
 def _dated(text: str, language: Language) -> Iterator[tuple[int, int, TimePhrase]]:

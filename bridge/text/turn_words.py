@@ -112,7 +112,7 @@ _TABLE: dict[Part, str] = {
         確認 説明 見せ 実行 テスト 調べ 直して 何 どう 例えば 확인 설명 보여 실행 테스트 찾아 고쳐 무엇 어떻게""",
     # The assistant reports what was done, or what holds from now on. English participles are in ``_PARTICIPLE``.
     "done": """
-        now no_longer fix_is_in saved_to
+        now no_longer is_complete fix_is_in saved_to
         erledigt fertig umgestellt geändert entfernt hinzugefügt ersetzt angepasst eingebaut behoben umbenannt
         aktualisiert
         c'est_fait terminé ajouté* supprimé* remplacé* modifié* corrigé* renommé* créé* mis_à_jour
@@ -156,7 +156,7 @@ _TABLE: dict[Part, str] = {
         any_other any_further any_additional any_more any_adjustments any_changes any_tweaks anything_else
         commit_message further_adjust* something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose
         d'autres_modifications algo_más otro_cambio mais_alguma algo_mais altro ещё_что-то что-нибудь_ещё
-        其他 还有什么 他に 다른""",
+        其他 还有什么 需要帮助 他に 다른""",
     # A question about how to go on, or an answer that leaves it open: nothing that lasts is decided.
     "procedure": """
         what_would_you_like would_you_like_me want_me_to you_decide proceed go_on next ready more_questions more_to
@@ -187,7 +187,7 @@ _TABLE: dict[Part, str] = {
     # The assistant says what is left to do.
     "remains": """
         remaining next_step* still_need* not_yet yet_to verbleib* nächste*_schritt* prochaine*_étape* reste_à
-        siguiente*_paso* falta próximo*_passo* rimane осталось 下一步 剩余 还需 残り 남은""",
+        siguiente*_paso* falta próximo*_passo* rimane осталось 下一步 剩余任务 剩余工作 还需 残り 남은""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could
@@ -205,7 +205,7 @@ _PARTICIPLE = re.compile(
     r"|\b(?:is|are|was|were) (?:removed|added|updated|replaced|renamed|fixed)\b",
     re.IGNORECASE,
 )
-_NOT_DONE = re.compile(r"\b(?:right|for|should) now\b|^\W*now,|^\W*[^\W_]+ing .*\bnow\b", re.IGNORECASE)
+_NOT_DONE = re.compile(r"\b(?:right|for|should|clear) now\b|^\W*now,|^\W*[^\W_]+ing .*\bnow\b", re.IGNORECASE)
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
     "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
@@ -232,7 +232,9 @@ _OTHER_SUBJECT = re.compile(
 # "Now commit and push", but not "Now uses it", "Now the list is sorted".
 _NOW = re.compile(r"\W*now,? (?!(?:the|it|all|both|everything|\w+(?:s|ly))\b(?!['’]))[a-z]", re.IGNORECASE)
 # A label with its value, an item of code or of a log, the mark of an option.
-_FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|\(?[A-Z]\)|option \w\b|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]", re.I)
+_FRAGMENT = re.compile(
+    r"(?!\w+-\d)[\w-]+(?: [\w-]+)?:|or\b|\(?[A-Z]\)|option \w\b|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]", re.IGNORECASE
+)
 _MENTIONS = re.compile(r"^(?:[@#]\S+ )+(?=\S)")  # files and tools that a request begins with
 _LEAST_REST = 8  # characters
 _INTERJECTIONS = re.compile(

@@ -6,7 +6,7 @@ Fixed rules fill in the metadata that a plain summary lacks, so that a second mi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from jobs import clock
 
@@ -55,14 +55,14 @@ def convert(text: str, added_at: str | None, asked_at: str, workspace_id: str, n
             metadata = Metadata(created_at=conversation.timestamp or added_at, importance=conversation.importance)
             return Converted(_legacy(text, metadata, workspace_id, now), None)
     memory = Memory("", 0, "summary", known, now, content)
-    memory = replace(memory, id=content_id(workspace_id, memory))
+    memory = memory._replace(id=content_id(workspace_id, memory))
     return Converted(memory, _legacy(text, Metadata(created_at=added_at), workspace_id, now))
 
 
 def _legacy(text: str, metadata: Metadata, workspace_id: str, now: str) -> Memory:
     """A legacy memory with an id."""
     memory = Memory("", 0, "legacy", metadata, now, text=text)
-    return replace(memory, id=content_id(workspace_id, memory))
+    return memory._replace(id=content_id(workspace_id, memory))
 
 
 def _generated(content: Content, added_at: str | None, asked_at: str) -> Metadata:
@@ -82,8 +82,7 @@ def _completed(content: Content, metadata: Metadata, at: str) -> Metadata:
     """The text's metadata, with defaults for what the store requires."""
     topic_id = metadata.topic_id or slug(content.topic)
     created = metadata.created_at or at
-    return replace(
-        metadata,
+    return metadata._replace(
         topic_id=topic_id if is_topic_id(topic_id) else slug(topic_id),
         status=metadata.status or "Active",
         created_at=created,

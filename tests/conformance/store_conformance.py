@@ -114,7 +114,7 @@ class StoreConformance:
     def test_a_memory_comes_back_as_it_was_given(self, place: Place) -> None:
         given = [summary(A), legacy(B), record(C, A)]
         added = place.put(*given)
-        assert [replace(memory, number=0) for memory in added] == given
+        assert [memory._replace(number=0) for memory in added] == given
         assert [place.reopen().get(memory.id) for memory in given] == added
         assert list(place.store.select([A, B, D]).values()) == added[:2]
         assert place.store.get(D) is None
@@ -225,7 +225,7 @@ class StoreConformance:
 
     def test_what_a_job_stored_since_a_time_is_known_within_a_second_too(self, place: Place) -> None:
         with place.store.change(NOW, [JOB]) as change:
-            change.add([Addition(replace(summary(A), stored_at="2026-11-20T12:00:00.250Z"), JOB.job_id)])
+            change.add([Addition(summary(A)._replace(stored_at="2026-11-20T12:00:00.250Z"), JOB.job_id)])
         since = [
             place.store.brought_by(JOB.job_id, f"2026-11-20T12:00:0{each}Z") for each in ("0", "0.250", "0.300", "1")
         ]

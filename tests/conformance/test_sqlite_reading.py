@@ -4,7 +4,6 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -50,7 +49,7 @@ class WrittenSqlite:
 
     def add_at(self, number: int, memory: Memory) -> None:
         with self._store() as store, store.change(STORED) as change:
-            change.add([Addition(replace(memory, number=number))])
+            change.add([Addition(memory._replace(number=number))])
 
     def set_status(self, memory_id: str, status: Status) -> None:
         with self._store() as store:

@@ -204,7 +204,7 @@ class EmbedsAgain(Store):
 class LosesALabel(Store):
     def get(self, memory_id: str) -> Memory | None:
         found = super().get(memory_id)
-        return None if found is None else replace(found, metadata=replace(found.metadata, importance=None))
+        return None if found is None else found._replace(metadata=found.metadata._replace(importance=None))
 
 
 FAULTS = {

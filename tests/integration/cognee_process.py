@@ -121,7 +121,7 @@ async def read_search(text: str, collection: str, limit: int) -> list[tuple[str,
 def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict[str, Any]:
     """Through cognee's own gateway, at the expense of a job: ``times`` in a row, or ``at_once``."""
     import asyncio
-    from dataclasses import asdict, replace
+    from dataclasses import asdict
 
     from cognee.infrastructure.llm.config import get_llm_config
     from cognee.infrastructure.llm.LLMGateway import LLMGateway
@@ -134,7 +134,7 @@ def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict
     from jobs.errors import JobError
 
     job_id, times, at_once = options.pop("job_id", "job"), options.pop("times", 1), options.pop("at_once", 0)
-    settings = replace(stores.settings, **options)
+    settings = stores.settings.changed(**options)
     told = as_environment(llm.with_defaults(settings))  # as cognee reads it while it is imported
     names = ("llm_provider", "llm_model", "llm_endpoint", "llm_api_key")
     before = {name: getattr(get_llm_config(), name) for name in names}

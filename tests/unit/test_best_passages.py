@@ -1,6 +1,5 @@
 """What a hit shows of its memory."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,14 +63,13 @@ def test_of_a_conversation_only_the_answer_is_shown(text: str, query: str, shown
     assert best(legacy("turn", text), query) == shown
 
 
-PRICES = replace(
-    summary("prices", "Merged from 2 memories, 2026-05-01 to 2026-07-29.", topic="Prices", decisions=(
+PRICES = summary(
+    "prices", "Merged from 2 memories, 2026-05-01 to 2026-07-29.", topic="Prices", decisions=(
         "Invoices go out on Mondays (2026-05-01, #3)",
         "[Later] The Starter plan costs 19 EUR (2026-07-29, #16) supersedes The plan is 29 EUR (2026-05-01, #3)",
         "[Earlier] The plan is 29 EUR (2026-05-01, #3)",
-    )),
-    kind="decision_record",
-)  # fmt: skip
+    ),
+)._replace(kind="decision_record")  # fmt: skip
 
 
 def test_a_records_earlier_decision_is_not_shown_and_what_replaced_it_answers_in_its_place() -> None:
@@ -79,7 +77,7 @@ def test_a_records_earlier_decision_is_not_shown_and_what_replaced_it_answers_in
     matching = {"[Earlier]": 0.9, "[Later]": 0.2, "Invoices": 0.3}
     assert best(PRICES, "price", **matching) == [starter]
     assert best(PRICES, "invoices", Invoices=0.9) == [invoices]
-    only = replace(PRICES, content=replace(PRICES.content, decisions=(earlier,)))
+    only = PRICES._replace(content=PRICES.content._replace(decisions=(earlier,)))
     assert best(only, "price", **matching) == [earlier]
 
 
@@ -87,7 +85,7 @@ def test_of_a_record_of_before_what_holds_comes_first_in_a_hit_and_in_a_note() -
     """Its lines have no dates and are in order of time alone."""
     assert PRICES.content is not None
     lines = ("[Earlier] The plan is 29 EUR.", "[Later] The plan is 19 EUR. supersedes The plan is 29 EUR.")
-    before = replace(PRICES, content=replace(PRICES.content, decisions=lines))
+    before = PRICES._replace(content=PRICES.content._replace(decisions=lines))
     assert best(before, "plan", **{"[Earlier]": 0.9}) == [lines[1]]
     note = prompt_note(before).text
     assert note.index(lines[1]) < note.index(lines[0])
@@ -98,7 +96,7 @@ def test_the_day_and_number_of_a_records_decision_are_shown_and_not_searched() -
     searched = [passage.text for passage in passages(PRICES)]
     assert "Invoices go out on Mondays" in searched
     assert not any("2026-05-01, #3" in text or "#16" in text for text in searched)
-    quoting = replace(PRICES, kind="summary")
+    quoting = PRICES._replace(kind="summary")
     assert "Invoices go out on Mondays (2026-05-01, #3)" in [passage.text for passage in passages(quoting)]
 
 

@@ -59,10 +59,9 @@ def words(found: Draft) -> tuple[str, ...]:
 
 def as_record(found: Draft, day: int) -> Memory:
     """The record as it would be stored."""
-    return replace(
-        memory(day, kind="decision_record"),
+    return memory(day, kind="decision_record")._replace(
         content=found.content,
-        metadata=replace(found.metadata, created_at=f"2026-10-{day:02d}T18:00:00Z"),
+        metadata=found.metadata._replace(created_at=f"2026-10-{day:02d}T18:00:00Z"),
         sources=tuple(source.id for source in found.sources),
     )
 
@@ -72,7 +71,7 @@ def as_record(found: Draft, day: int) -> Memory:
 
 def test_drafts_what_is_superseded_and_raw_texts_are_no_sources() -> None:
     kept = [memory(2), memory(1), memory(3, kind="decision_record", status="DecisionRecord")]
-    raw = replace(memory(1), content=None, kind="legacy", metadata=Metadata(topic_id="t"), text="raw")
+    raw = memory(1)._replace(content=None, kind="legacy", metadata=Metadata(topic_id="t"), text="raw")
     others = [memory(1, status="Draft"), memory(1, status="Superseded"), raw]
     withdrawn = memory(1, kind="decision_record", status="Superseded")
     assert sources_of([*kept, *others, withdrawn]) == [kept[1], kept[0], kept[2]]
@@ -273,7 +272,7 @@ def test_a_day_that_a_text_itself_names_stays() -> None:
         assert found.content.decisions == (f"Ship on Friday (2026-12-01) (2026-10-01, #{number})",)
         assert found.content.rationale == ("Measured again (2026-09-30, #3)",)
         found = made(as_record(found, 2), memory(3))
-    without = replace(as_record(found, 4), content=Content("T", "C", ("Ship on Friday (2026-12-01)",)))
+    without = as_record(found, 4)._replace(content=Content("T", "C", ("Ship on Friday (2026-12-01)",)))
     assert made(without, memory(5)).content.decisions == (
         f"Ship on Friday (2026-12-01) (2026-10-03, #{without.number})",
     )

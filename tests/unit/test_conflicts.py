@@ -223,6 +223,7 @@ AGREEING = [
 @pytest.mark.parametrize(("earlier", "later"), AGREEING)
 def test_what_says_that_an_amount_is_as_it_was_agrees(earlier: str, later: str) -> None:
     assert compare(earlier, later) is None
+    assert judge.replaces([(earlier, later)], FakeEmbedder(64).embed) < [DISPUTED]
 
 
 OTHERWISE = [

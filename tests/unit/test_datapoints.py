@@ -1,7 +1,6 @@
 """What of a memory becomes nodes of the graph."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -48,7 +47,7 @@ RECORD = Memory(
     "id-2",
     2,
     "decision_record",
-    replace(METADATA, status="DecisionRecord"),
+    METADATA._replace(status="DecisionRecord"),
     "2025-11-18T00:00:00Z",
     CONTENT,
     sources=("id-1", "id-0"),
@@ -98,7 +97,7 @@ def test_a_record_becomes_a_node_with_consolidated_fields_and_its_sources() -> N
 def test_a_legacy_memory_becomes_a_node_of_its_text_dated_when_it_was_stored() -> None:
     node = legacy_from(LEGACY)
     assert (node.text, node.importance, node.created_at) == ("User asked: Why?", 0.25, 1763424000000)
-    dated = replace(LEGACY, metadata=Metadata(created_at="2025-11-17T16:30:00Z"))
+    dated = LEGACY._replace(metadata=Metadata(created_at="2025-11-17T16:30:00Z"))
     assert legacy_from(dated).created_at == 1763397000000
 
 
@@ -134,7 +133,7 @@ def test_each_decision_is_a_node_that_knows_where_it_belongs() -> None:
 
 def test_the_same_plan_under_other_names_is_one_node() -> None:
     nodes = [
-        plan_from(replace(SUMMARY, metadata=replace(METADATA, plan_id=name)))
+        plan_from(SUMMARY._replace(metadata=METADATA._replace(plan_id=name)))
         for name in ("015", "plan-015", "015-some-title")
     ]
     assert {(node.plan_key, node.name) for node in nodes if node} == {("015", "Plan 015")}
@@ -157,7 +156,7 @@ def test_without_metadata_a_summary_is_active_dated_when_stored_and_under_its_to
 
 
 def test_the_indexed_text_stays_the_same_when_the_status_changes() -> None:
-    after = replace(SUMMARY, metadata=replace(METADATA, status="Superseded"))
+    after = SUMMARY._replace(metadata=METADATA._replace(status="Superseded"))
     assert summary_from(after).status == "Superseded"
     assert summary_from(after).summary_text == summary_from(SUMMARY).summary_text
 
@@ -211,6 +210,6 @@ def test_the_payload_of_a_legacy_memory_is_its_text_without_structured_metadata(
 
 
 def test_an_unbounded_time_scope_has_no_bounds_in_the_payload() -> None:
-    memory = replace(SUMMARY, content=replace(CONTENT, time_scope=TimeScope("Nov 17")))
+    memory = SUMMARY._replace(content=CONTENT._replace(time_scope=TimeScope("Nov 17")))
     metadata = as_payload(memory)["metadata"]
     assert (metadata["time_scope"], metadata["time_scope_bounds"]) == ("Nov 17", None)

@@ -175,9 +175,9 @@ def some_of_everything(stores: Stores) -> None:
     )  # fmt: skip
     store(
         stores,
-        replace(summary("a"), content=normalise(whole)),
+        summary("a")._replace(content=normalise(whole)),
         Addition(summary("b", status="Superseded"), status_set_at=LATER),
-        replace(summary("c", status="Draft", session_id="s", plan_id="014", importance=0.25), number=7),
+        summary("c", status="Draft", session_id="s", plan_id="014", importance=0.25)._replace(number=7),
         legacy("d", 'A "text" of\nlines, \x85 with ünïcode, \\ and 日本語'),
         Addition(legacy("e"), hidden=True),
         Addition(summary("f"), migrated_from=an_id("e")),
@@ -437,7 +437,7 @@ def test_a_status_of_ours_stays_and_the_difference_is_told(here: WithFakeGraph, 
 def test_the_same_words_of_another_id_are_one_memory_with_references(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
     words = memory_of(here, "d")
-    store(there, replace(summary("b"), id=an_id("ours")), replace(words, id=an_id("our words"), number=0))
+    store(there, summary("b")._replace(id=an_id("ours")), words._replace(id=an_id("our words"), number=0))
     found = imported(there, lines_of(here))
     assert counts(found) == {
         "added": 5,
@@ -463,7 +463,7 @@ def test_the_same_words_of_another_id_are_one_memory_with_references(here: WithF
 
 def test_an_original_goes_with_the_memory_that_is_here_already(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(here, Addition(legacy("old"), hidden=True), Addition(summary("new"), migrated_from=an_id("old")))
-    store(there, replace(summary("new"), id=an_id("ours")))
+    store(there, summary("new")._replace(id=an_id("ours")))
     found = imported(there, lines_of(here))
     assert (found["added"], found["duplicates"]) == (1, 1)
     (ours,) = (line for line in body(there) if not line["hidden"])
@@ -475,7 +475,7 @@ def test_an_original_goes_with_the_memory_that_is_here_already(here: WithFakeGra
 
 def test_a_memory_keeps_the_original_that_it_has_and_takes_no_other(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(here, Addition(legacy("theirs"), hidden=True), Addition(summary("new"), migrated_from=an_id("theirs")))
-    converted = Addition(replace(summary("new"), id=an_id("ours")), migrated_from=an_id("own"))
+    converted = Addition(summary("new")._replace(id=an_id("ours")), migrated_from=an_id("own"))
     store(there, Addition(legacy("own"), hidden=True), converted)
     before = body(there)
     assert (found := imported(there, lines_of(here)))["duplicates"] == 2, found
@@ -508,7 +508,7 @@ def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithFakeGraph, t
 
 
 def test_two_of_the_same_words_in_one_file_become_one(here: WithFakeGraph) -> None:
-    twins = [line_of(Addition(replace(summary("a"), id=an_id(name), number=n))) for n, name in enumerate("xy", 1)]
+    twins = [line_of(Addition(summary("a")._replace(id=an_id(name), number=n))) for n, name in enumerate("xy", 1)]
     assert counts(imported(here, edited(twins))) == {"added": 1, "duplicates": 1}
 
 
@@ -555,8 +555,8 @@ def test_a_records_decisions_name_memories_by_their_numbers_here(here: WithFakeG
         "[Earlier] A (2026-11-01, #1)",
     )
     story = "Merged.\n“B” (2026-11-02, #2) replaced “A” (2026-11-01, #1)."
-    content = replace(merged.content, decisions=decisions, context=story)
-    store(here, summary("a", 1), summary("b", 2), summary("c", 3), replace(merged, content=content))
+    content = merged.content._replace(decisions=decisions, context=story)
+    store(here, summary("a", 1), summary("b", 2), summary("c", 3), merged._replace(content=content))
     store(there, summary("x"), summary("b"))
     assert counts(imported(there, lines_of(here))) == {"added": 3, "unchanged": 1, "renumbered": 1}
     found = memory_of(there, "r")
@@ -629,11 +629,11 @@ def test_an_import_may_be_cancelled_until_all_is_stored(here: WithFakeGraph, the
 
 
 def merged(name: str, *sources: str) -> dict[str, Any]:
-    return line_of(Addition(replace(record(name, *sources), number=1)))
+    return line_of(Addition(record(name, *sources)._replace(number=1)))
 
 
 HEADER = {"type": "header", "format": export.FORMAT, "version": 1}
-GOOD = line_of(Addition(replace(summary("a"), number=1)))
+GOOD = line_of(Addition(summary("a")._replace(number=1)))
 END = {"type": "end", "sha256": None}
 
 
@@ -804,7 +804,7 @@ def test_an_export_is_private_and_whole(place: Workspace, tmp_path: Path, capsys
 
 def test_topics_are_exported_with_only_their_history(here: WithFakeGraph, there: WithFakeGraph, tmp_path: Path) -> None:
     some_of_everything(here)
-    store(here, replace(summary("mine", topic="pay"), content=Content("Pay", PHRASE)), summary("h", topic="queue"))
+    store(here, summary("mine", topic="pay")._replace(content=Content("Pay", PHRASE)), summary("h", topic="queue"))
     everything = body(here)
     assert main(["trust", "--workspace", str(here.workspace.root)]) == 0
     out = tmp_path / "topics.jsonl"

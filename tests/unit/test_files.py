@@ -282,6 +282,14 @@ def test_files_put_in_place_together_share_a_folders_sync(tmp_path: Path, monkey
     assert [(tmp_path / name).read_bytes() for name in "abc"] == [b"a", b"b", b"c"]
 
 
+def test_an_error_of_one_of_many_files_leaves_no_temporary_file(tmp_path: Path) -> None:
+    (tmp_path / "7" / "in its place").mkdir(parents=True)
+    with pytest.raises(OSError):
+        batch.replace_many((tmp_path / str(number), b"new") for number in range(40))
+    assert {path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == {b"new"}
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_a_new_file_does_not_overwrite(tmp_path: Path) -> None:
     files.write_new(tmp_path / "file", b"first")
     with pytest.raises(FileExistsError):

@@ -5,7 +5,6 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from typing import Any
 
 import fake_graph
@@ -480,7 +479,7 @@ def test_an_imported_memory_comes_back_under_no_other_id(stores: WithFakeGraph) 
 def test_a_waiting_job_that_would_keep_the_text_raw_is_ended_whatever_its_looks(stores: WithFakeGraph) -> None:
     text = f"# Summary: Zoo\n\n**Metadata:**\n- Status: DecisionRecord\n\n## Context\nThe {SECRET} lives there."
     raw = Memory("", 0, "legacy", Metadata(), AT, text=text)
-    raw = replace(raw, id=content_id(stores.store.workspace_id, raw))
+    raw = raw._replace(id=content_id(stores.store.workspace_id, raw))
     stores.store.add([(raw, "cognify")], AT)
     ended(stores.workspace, "waiting", "cognify", {"texts": ["Lakes are deep.", text]})
     assert forgotten(stores, memory_ids=[raw.id])[JOB_FILES]["doomed"] == ["waiting"]

@@ -1,7 +1,6 @@
 """Without cognee: what is owed to the graph, what needs it, and what a forgetting does to one of before."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ SECRET = "quokkazebra"
 @pytest.fixture
 def stores(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stores]:
     monkeypatch.setattr("bridge.graph.installed.is_installed", lambda: False)
-    settings = replace(Settings(), llm_api_key="key", llm_model="openai/some")
+    settings = Settings(llm_api_key="key", llm_model="openai/some")
     with Stores(workspace, settings, load_embedder=lambda _: FakeEmbedder()) as found:
         yield found
 

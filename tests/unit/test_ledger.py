@@ -8,7 +8,7 @@ import pytest
 from harness import raising
 from inbox_door import job_of
 
-from jobs import batch, clock, files, lifecycle, spool
+from jobs import clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lifecycle import Cancelled, Crashed, CrashLimits, Event, Failed, Interrupted, Started, Succeeded, WorkerDied
@@ -319,7 +319,7 @@ def test_what_fails_unexpectedly_leaves_nothing_live_that_is_not_on_the_disk(
 ) -> None:
     """Else the dropped file would be taken for a duplicate of a job that nobody has a copy of."""
 
-    monkeypatch.setattr(batch, "rename_parts", raising(MemoryError))
+    monkeypatch.setattr(files, "rename", raising(MemoryError))
     with pytest.raises(MemoryError):
         accepted(ledger, "a")
     assert ledger.get("a") is None

@@ -1,7 +1,6 @@
 """What is remembered, as lists: read beside a writer, and clear about what cannot be read."""
 
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -91,7 +90,7 @@ def test_a_topic_is_named_by_its_id_or_by_the_exact_title_of_its_newest_memory(w
     store = Store(workspace, FakeEmbedder())
 
     def titled(memory_id: str, topic_id: str, title: str) -> Memory:
-        return replace(summary(memory_id, topic_id), content=Content(title, "Context"))
+        return summary(memory_id, topic_id)._replace(content=Content(title, "Context"))
 
     store.add([(titled("x", "topic-263200d7", "发票号"), None), (titled("y", "y", "full"), None)], NOW)
     assert {listing.topic_id_of(workspace, name) for name in (" 发票号 ", "topic-263200d7")} == {"topic-263200d7"}

@@ -1,6 +1,5 @@
 """Which language model the settings name, and what cognee is told of it."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -66,7 +65,7 @@ def test_what_is_not_enough_says_what_is_missing(given: Settings, code: str) -> 
 
 
 def test_a_tool_serves_all_but_cognee_itself_which_is_told_nothing_of_it() -> None:
-    given = replace(settings(), llm_tool="codex")
+    given = settings().changed(llm_tool="codex")
     llm.require(given)
     assert (llm.is_configured(given), llm.name_of(given)) == (True, "codex")
     with pytest.raises(JobError, match="codex serves compact, judge and capture; this needs a provider"):

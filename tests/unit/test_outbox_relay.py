@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -247,7 +246,7 @@ def test_before_a_memory_leaves_the_graph_its_topic_is_named_after_one_that_stay
 
 def test_the_graph_is_told_which_record_supersedes_which_whenever_either_is_written(stores: WithFakeGraph) -> None:
     add(stores, "a", "b")
-    record = replace(summary("r"), kind="decision_record", sources=("a", "b", "gone"))
+    record = summary("r")._replace(kind="decision_record", sources=("a", "b", "gone"))
     with stores.store.change(NOW) as change:
         change.hide("b")
     stores.store.add([(record, None)], NOW)

@@ -225,9 +225,9 @@ def test_a_memorys_digest_is_of_its_words_alone(stores: Stores) -> None:
     memory = add(stores, "Sign last")
     assert memory.content is not None
     digest = previews.content_digest(memory)
-    assert previews.content_digest(replace(memory, metadata=Metadata(), number=7)) == digest
-    assert previews.content_digest(replace(memory, content=replace(memory.content, context="Other."))) != digest
-    assert previews.content_digest(replace(memory, content=None, text="raw")) != digest
+    assert previews.content_digest(memory._replace(metadata=Metadata(), number=7)) == digest
+    assert previews.content_digest(memory._replace(content=memory.content._replace(context="Other."))) != digest
+    assert previews.content_digest(memory._replace(content=None, text="raw")) != digest
 
 
 # --- the file ---

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -299,7 +298,7 @@ def answered(used: dict[str, Any] | None, *warnings: str, **other: Any) -> bytes
     [(USED, True), (None, False), (USED | {"hits": 5}, False), (USED | {"model": "local:/other"}, False)],
 )
 def test_only_our_rerankers_answer_is_passed(worker: FakeWorker, used: dict[str, Any] | None, is_taken: bool) -> None:
-    worker.settings = replace(worker.settings, rerank_model="/models/minilm")
+    worker.settings = worker.settings.changed(rerank_model="/models/minilm")
     worker.respond = lambda connection: connection.sendall(answered(used))
     assert (worker.ask() is not None) is is_taken
 
@@ -312,7 +311,7 @@ def test_without_a_reranker_no_answer_of_one_is_passed_on(worker: FakeWorker) ->
 
 
 def test_an_explanation_without_a_query_needs_no_reranker(worker: FakeWorker) -> None:
-    worker.settings = replace(worker.settings, rerank_model="/models/minilm")
+    worker.settings = worker.settings.changed(rerank_model="/models/minilm")
     for query, is_taken in ((None, True), ("x", False)):
         about = {"query": query, "ranking": {}, "warnings": []}
         answer = ok(json.dumps({"success": True, "metadata": about}).encode() + b"\n")
@@ -321,7 +320,7 @@ def test_an_explanation_without_a_query_needs_no_reranker(worker: FakeWorker) ->
 
 
 def test_a_reranker_behind_an_endpoint_is_asked_once(worker: FakeWorker) -> None:
-    worker.settings = replace(worker.settings, rerank_model="judge", rerank_endpoint="http://judge.example/")
+    worker.settings = worker.settings.changed(rerank_model="judge", rerank_endpoint="http://judge.example/")
     worker.respond = lambda connection: connection.sendall(answered({"model": "endpoint:judge", "hits": 20}))
     assert worker.ask() is None
     assert worker.requests == []

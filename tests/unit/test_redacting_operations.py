@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,7 +26,7 @@ MARK = "[REDACTED:aws-access-key]"
 ONE = {"total": 1, "kinds": {"aws-access-key": 1}}
 AT, NOW = "2026-11-20T11:00:00Z", clock.parse("2026-11-20T12:00:00Z")
 ON = Settings(llm_api_key="key", llm_model="openai/test")
-OFF = replace(ON, redact_secrets=False)
+OFF = ON.changed(redact_secrets=False)
 OLD = f"Summary:\nTopic: Keys\nContext: We used {KEY} in spring.\nDecisions:\n- Rotate the key.\n"
 
 

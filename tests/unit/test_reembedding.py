@@ -3,7 +3,6 @@
 import json
 import shutil
 import time
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -52,7 +51,7 @@ def watch(workspace: Workspace, model: LocalModel | None, ledger: Ledger | None 
     embedding = {"embedding_provider": "openai"}
     if model is not None:
         embedding = {"embedding_provider": model.provider, "embedding_model": model.model}
-    settings = replace(load(), **embedding)
+    settings = load().changed(**embedding)
     return Reembedding(workspace, settings, ledger or Ledger())  # type: ignore[arg-type]
 
 

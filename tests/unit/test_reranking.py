@@ -6,7 +6,6 @@ import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -280,11 +279,11 @@ def only_with(words: str) -> Judge:
 
 
 def with_model(judge_folder: Path, **other: Any) -> Settings:
-    return replace(EVERYTHING, rerank_model=str(judge_folder), **other)
+    return EVERYTHING.changed(rerank_model=str(judge_folder), **other)
 
 
 def with_endpoint(server: RerankServer, **other: Any) -> Settings:
-    return replace(EVERYTHING, rerank_model="judge-1", rerank_endpoint=server.url, rerank_timeout_seconds=30.0, **other)
+    return EVERYTHING.changed(rerank_model="judge-1", rerank_endpoint=server.url, rerank_timeout_seconds=30.0, **other)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -51,19 +50,19 @@ def test_what_has_ended_is_kept_for_its_days_and_no_longer(state: State, days: f
 
 def test_of_too_many_the_oldest_go_first_whatever_their_age() -> None:
     found = aged(0.5, 0.1, 0.3, 0.2, 0.4)
-    assert goes(found, replace(KEEP, keep_ended_jobs=3)) == ["0", "4"]
-    assert goes(found, replace(KEEP, keep_ended_jobs=0)) == ["0", "4", "2", "3", "1"]
-    assert goes(found, replace(KEEP, keep_ended_jobs=5)) == []
+    assert goes(found, KEEP.changed(keep_ended_jobs=3)) == ["0", "4"]
+    assert goes(found, KEEP.changed(keep_ended_jobs=0)) == ["0", "4", "2", "3", "1"]
+    assert goes(found, KEEP.changed(keep_ended_jobs=5)) == []
 
 
 def test_what_ended_at_the_same_time_goes_in_the_order_of_its_names() -> None:
     found = [EndedJob(name, SECONDS) for name in "bca"]
-    assert goes(found, replace(KEEP, keep_ended_jobs=1)) == ["a", "b"]
+    assert goes(found, KEEP.changed(keep_ended_jobs=1)) == ["a", "b"]
 
 
 def test_what_nobody_can_say_is_left_alone() -> None:
     """Neither its age nor their number takes a record that cannot be read."""
-    assert goes(aged(400, 300), replace(KEEP, keep_ended_jobs=0), state=None) == []
+    assert goes(aged(400, 300), KEEP.changed(keep_ended_jobs=0), state=None) == []
 
 
 def test_only_what_the_age_does_not_decide_is_looked_into() -> None:
@@ -104,7 +103,7 @@ STATES = st.sampled_from(["succeeded", "failed", "cancelled", None])
 def test_what_goes_is_exactly_what_is_over(
     jobs: list[tuple[float, State | None]], succeeded_days: float, failed_days: float, most: int
 ) -> None:
-    keep = replace(KEEP, keep_succeeded_days=succeeded_days, keep_failed_days=failed_days, keep_ended_jobs=most)
+    keep = KEEP.changed(keep_succeeded_days=succeeded_days, keep_failed_days=failed_days, keep_ended_jobs=most)
     found = aged(*(days for days, _ in jobs))
     states = {str(number): state for number, (_, state) in enumerate(jobs)}
     gone = list(expired_jobs(found, keep, SECONDS, lambda name: states[name]))
@@ -207,7 +206,7 @@ def test_live_jobs_are_untouched(workspace: Workspace, place: SpoolPaths, events
     record = spooled(place, "live", *events, at=NOW)
     grown_old(place.record("live"), 4000)
     for live in (("live",), ()):
-        assert pruned(workspace, replace(KEEP, keep_ended_jobs=0), live) == 0
+        assert pruned(workspace, KEEP.changed(keep_ended_jobs=0), live) == 0
         assert spool.read_record(place, "live") == record
         assert place.copy("live").exists()
 
@@ -258,7 +257,7 @@ def test_damaged_records_and_files_of_others_are_left_alone(workspace: Workspace
     assert (
         pruned(
             workspace,
-            replace(KEEP, keep_succeeded_days=0, keep_failed_days=0, keep_ended_jobs=0, keep_rejected_files=0),
+            KEEP.changed(keep_succeeded_days=0, keep_failed_days=0, keep_ended_jobs=0, keep_rejected_files=0),
         )
         == 0
     )
@@ -351,7 +350,7 @@ def test_a_rejected_file_goes_with_its_reason(workspace: Workspace, place: Spool
 def test_of_too_many_rejected_files_the_oldest_go(workspace: Workspace, place: SpoolPaths) -> None:
     for number in range(5):
         rejected(place, f"file-{number}", number)
-    assert pruned(workspace, replace(KEEP, keep_rejected_files=2)) == 6
+    assert pruned(workspace, KEEP.changed(keep_rejected_files=2)) == 6
     assert {path.name[:6] for path in place.rejected.iterdir()} == {"file-0", "file-1"}
 
 
@@ -415,7 +414,7 @@ def test_all_goes_in_one_call_unless_its_time_is_over(workspace: Workspace, plac
     """What has begun is finished: so many at once that each call makes progress."""
     for number in range(1100):
         place.record(f"job-{number}").write_bytes(encode(ended_record(f"job-{number}")))
-    left = replace(KEEP, keep_ended_jobs=20)
+    left = KEEP.changed(keep_ended_jobs=20)
     assert prune_all(workspace, left, lambda job_id: False, SECONDS, 0.0) is None
     assert len(there(place)) == 100
     assert prune_all(workspace, left, lambda job_id: False, SECONDS, 3600.0) == 0
@@ -428,7 +427,7 @@ def test_a_flood_of_rejections_stays_within_the_limit_and_a_constant(tmp_path: P
     workspace = Workspace(tmp_path / "workspace")
     workspace.root.mkdir()
     spool.prepare(workspace.spool)
-    keep, table, codes = replace(KEEP, keep_rejected_files=50, keep_ended_jobs=50), Timetable(), []
+    keep, table, codes = KEEP.changed(keep_rejected_files=50, keep_ended_jobs=50), Timetable(), []
     intake = Intake(workspace.spool, Ledger(workspace.spool, []), LIMITS, rejected=codes.append)
     for number in range(1000):
         (workspace.spool.inbox / f"job-{number}.json").write_bytes(b'{"kind": 1}')

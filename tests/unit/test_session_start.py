@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -38,7 +37,7 @@ def shown(text: str, heading: str) -> list[str]:
 def captured(number: int, session: str = "", **content: Any) -> Memory:
     """A memory of a captured session: its number, or the one given."""
     made = memory(number, **content)
-    return replace(made, metadata=replace(made.metadata, session_id=f"claude-code/{session or number}"))
+    return made._replace(metadata=made.metadata._replace(session_id=f"claude-code/{session or number}"))
 
 
 def by_rules(*numbers: int) -> dict[int, str]:
@@ -128,14 +127,14 @@ def test_of_the_three_newest_sessions_the_end_is_told_what_was_asked_and_what_is
 def test_a_session_in_which_something_was_done_has_a_line_if_its_title_tells_it(title: str, is_told: bool) -> None:
     session = captured(1, decisions=("do what I said",))
     assert session.content is not None
-    session = replace(session, content=replace(session.content, topic=title))
+    session = session._replace(content=session.content._replace(topic=title))
     text = block([captured(2, decisions=(WHOLE,)), session], None, captured=by_rules(1, 2))
     assert (f"#1: {title}" in text) == is_told
 
 
 def titled(made: Memory, topic: str) -> Memory:
     assert made.content is not None
-    return replace(made, content=replace(made.content, topic=topic))
+    return made._replace(content=made.content._replace(topic=topic))
 
 
 def test_what_older_sessions_without_an_outcome_were_about_is_one_line() -> None:
@@ -171,7 +170,7 @@ def test_a_newest_session_that_only_goes_on_has_no_line() -> None:
 def test_a_plan_that_was_carried_out_is_told_by_its_heading_also_a_repair() -> None:
     session = captured(1, decisions=("Fix: the picture is refused",))
     assert session.content is not None
-    session = replace(session, content=replace(session.content, topic="Fix: the picture is refused"))
+    session = session._replace(content=session.content._replace(topic="Fix: the picture is refused"))
     lines = shown(block([memory(2), session], None, captured=by_rules(1)), "Sessions, the newest first")
     assert lines[1] == "2026-11-20, #1: Fix: the picture is refused"
 
@@ -272,4 +271,4 @@ def test_the_older_captured_sessions_are_said_briefly_so_that_more_of_them_are_t
         for place, words in enumerate(asked)
     ]
     lines = shown(block(sessions, None, captured=by_rules(*range(10))), "Sessions, the newest first")
-    assert [line.endswith(" …") for line in lines] == [False] * 3 + [True] * 2
+    assert [line.endswith("…") for line in lines] == [False] * 3 + [True] * 2

@@ -54,7 +54,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[SharedRow]:
     labels = Metadata("queue", "a session", "plan-014", "Active", AT, AT, AT, 0.5)
     said = Memory(ONE, 0, "summary", labels, AT, Content("The queue – 状态", "It is\x01 a spool.", ("Use a spool.",)))
     raw = Memory(TWO, 7, "legacy", Metadata(created_at="some day in May"), LATER, text="User asked: why?")
-    merged = replace(said, id=RECORD, kind="decision_record", metadata=replace(labels, status="DecisionRecord"))
+    merged = said._replace(id=RECORD, kind="decision_record", metadata=labels._replace(status="DecisionRecord"))
     conflict = {"kind": "reversal", "confidence": 0.5, "judged_by": "rules"}
     made = Compaction(
         RECORD, "queue", AT, AppliedJob("compact-1", SHA), SHA, (Source(ONE, SHA, "Active", None),),
@@ -64,9 +64,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[SharedRow]:
     captured = CapturedSession("codex", "s", "/p/ü", "v", "kept", AT, (CapturedSegment(3, SHA, ONE),))
     with store.change(AT, [AppliedJob("job-1", SHA)]) as change:
         change.add(
-            [Addition(said, "job-1"), Addition(raw, None), Addition(replace(merged, sources=(ONE,)), "compact-1")]
+            [Addition(said, "job-1"), Addition(raw, None), Addition(merged._replace(sources=(ONE,)), "compact-1")]
         )
-        change.add([Addition(replace(raw, id=GONE, number=0), "job-1", hidden=True, status_set_at=AT)])
+        change.add([Addition(raw._replace(id=GONE, number=0), "job-1", hidden=True, status_set_at=AT)])
         change.record_compaction(made)
         change.record_session(captured)
         change.record_turns("codex", "s", ["0123456789ab", "ba9876543210"])

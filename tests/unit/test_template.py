@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -145,7 +144,7 @@ def test_a_decision_record_has_a_template_of_its_own() -> None:
 
 
 def test_free_text_of_a_time_scope_is_written_as_it_is() -> None:
-    content = replace(CONTENT, time_scope=TimeScope("Nov 17 14:00-16:30"))
+    content = CONTENT._replace(time_scope=TimeScope("Nov 17 14:00-16:30"))
     assert render(content, METADATA).endswith("## Time Scope\nNov 17 14:00-16:30\n")
 
 
@@ -206,6 +205,9 @@ METADATAS = st.builds(
     status=st.sampled_from([None, "Draft", "Active", "Superseded", "DecisionRecord"]),
     created_at=TIMES,
     updated_at=TIMES,
+    source_created_at=st.none(),
+    importance=st.none(),
+    **dict.fromkeys(("tags", "anchors"), st.just(())),
 )
 
 
@@ -246,7 +248,7 @@ def test_no_text_can_write_a_second_metadata_line_heading_or_comment(content: Co
 @settings(deadline=None)
 @given(CONTENTS, st.sampled_from(["Active", "Superseded"]))
 def test_the_plain_text_does_not_depend_on_the_time_scope(content: Content, status: str) -> None:
-    assert render_plain(content) == render_plain(replace(content, time_scope=TimeScope("x", status)))
+    assert render_plain(content) == render_plain(content._replace(time_scope=TimeScope("x", status)))
 
 
 @settings(deadline=None)
@@ -311,7 +313,7 @@ def test_the_line_that_version_1_1_adds_is_read() -> None:
     text = TEXT.replace("v1.0", "v1.1").replace("- Created:", "- Source Created: 2025-11-01T08:00:00+01:00\n- Created:")
     found = enriched(text)
     assert found.version == "1.1"
-    assert found.metadata == replace(METADATA, source_created_at="2025-11-01T07:00:00Z")
+    assert found.metadata == METADATA._replace(source_created_at="2025-11-01T07:00:00Z")
 
 
 def test_a_block_without_the_comment_is_read_as_version_1_0() -> None:
@@ -483,8 +485,8 @@ def test_values_that_the_first_readers_read_whole_are_read_alike(lines: tuple[st
 
 
 def test_the_first_readers_find_the_same_in_what_is_written_now() -> None:
-    content = replace(CONTENT, context="First.\n## Context\n**Metadata:**\n- Status: Draft")
-    text = render(content, replace(METADATA, topic_id="3e3e4f26", session_id=None, plan_id="014"))
+    content = CONTENT._replace(context="First.\n## Context\n**Metadata:**\n- Status: Draft")
+    text = render(content, METADATA._replace(topic_id="3e3e4f26", session_id=None, plan_id="014"))
     assert group(r"<!-- Template: v([\d.]+) -->", text) == "1.0"
     expected = ["3e3e4f26", "N/A", "014", "Active", "2025-11-17T16:30:00Z", "2025-11-17T16:31:00"]
     assert [group(field, text) for field in FIELDS] == expected

@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
@@ -56,7 +56,7 @@ def running(settings: Settings, options: PoolOptions) -> Iterator[Pool]:
     Raises JobError: SETTING_INVALID without the database's own address, WORKER_RUNNING for a folder that another pool
     uses, and what reaching the database raises. Raises OSError for a folder that cannot be written.
     """
-    settings = replace(settings, store=settings.pool_store or settings.store)
+    settings = settings.changed(store=settings.pool_store or settings.store)
     os.umask(0o077)
     steps.arm(settings.fault if settings.test_jobs else None)
     files.make_folder(options.folder)

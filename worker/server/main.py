@@ -20,7 +20,7 @@ from bridge import trust
 from bridge.embedding.factory import begin
 from bridge.privacy import log_lines
 from bridge.privacy.masking import trace
-from bridge.settings import Settings
+from bridge.settings import Settings, import_numpy
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -82,6 +82,7 @@ def _settings(workspace: Workspace) -> Settings | None:
 def _serve(workspace: Workspace, start: dict[str, Any]) -> None:
     settings = _settings(workspace)
     begun = None if settings is None else (settings.embedding, begin(settings.embedding, stays=True))
+    import_numpy()
     from ..http.executor import RequestExecutor
     from .idle_server import server
 

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -182,13 +182,14 @@ def _check_memories(store: Store, workspace: Workspace, found: Expected) -> None
         candidates = snapshot.candidates(Filters(include_superseded=True))
         for name, (number, status) in found.memories.items():
             given = memory(name)
-            metadata = replace(given.metadata, status=status)  # type: ignore[arg-type]
-            assert store.get(name) == replace(given, number=number, metadata=metadata)
+            metadata = given.metadata._replace(status=status)  # type: ignore[arg-type]
+            assert store.get(name) == given._replace(number=number, metadata=metadata)
             vectors = FakeEmbedder().embed([passage.text for passage in passages(given)])
             place = candidates.take(candidates.indexes(np.array([number])))
             assert place.passage_count.tolist() == [len(vectors)]
             for offset, vector in enumerate(vectors):
-                passage = replace(place, passage_row=place.passage_row + offset, passage_count=np.array([1]))
+                passage = place.take([0])
+                passage.passage_row, passage.passage_count = place.passage_row + offset, np.array([1])
                 (found_there,) = snapshot.relevance(vector, passage, np.zeros(1))
                 assert abs(found_there.vector_score - 1.0) < 1e-5, f"{name}: not its vector"
             assert np.abs(snapshot.whole_text_vectors([number]) - vectors[0]).max() < 1e-6, f"{name}: not its whole"
