@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import raising
+from harness import held, raising
 
 from bridge.search import following
 from bridge.settings import Settings
@@ -67,8 +67,7 @@ def team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Team:
 @pytest.fixture
 def worker(team: Team) -> Iterator[None]:
     team.beat()
-    with Lock(team.workspace.spool.lock) as lock:
-        assert lock.acquire()
+    with held(team.workspace.spool.lock):
         yield
 
 

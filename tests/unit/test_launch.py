@@ -4,13 +4,12 @@ import json
 import os
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import until
+from harness import held, until
 
 from jobs import launch
 from jobs.errors import JobError
@@ -28,13 +27,6 @@ def workspace(tmp_path: Path) -> Workspace:
 
 def beat(workspace: Workspace, state: str) -> None:
     workspace.spool.heartbeat.write_text(json.dumps({"state": state}))
-
-
-@contextmanager
-def held(path: Path) -> Iterator[None]:
-    with Lock(path) as lock:
-        assert lock.acquire()
-        yield
 
 
 class Started:
