@@ -172,8 +172,9 @@ def write_new(path: Path, data: bytes, *, synced: bool = True) -> None:
     """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _BINARY, 0o600)
     try:
-        with os.fdopen(descriptor, "wb", closefd=False) as file:
-            file.write(data)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
         make_private(descriptor, os.fstat(descriptor))
         if synced:
             sync(descriptor)

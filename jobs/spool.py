@@ -92,21 +92,18 @@ def accept(
     ``read`` maps a job id to the status of its dropped file when it was read. A file that was exchanged since then is
     not removed. Raises OSError; then some of the jobs may be accepted, and their records exist.
     """
-    copies = [(spool.copy(job.job_id), encode(job.as_dict())) for job, _ in accepted]
-    records = [(spool.record(record.job_id), encode(record.as_dict())) for _, record in accepted]
-    parts = batch.write_parts([*copies, *records])
-    try:
-        with fault_point("copy.write"):
-            batch.rename_parts(parts[: len(copies)])
-        with fault_point("record.accept"):
-            batch.rename_parts(parts[len(copies) :])
-    except BaseException:
-        batch.remove_parts(parts)
-        raise
+
+    def remove_drop(accepted: tuple[Job, Record]) -> None:
+        job_id = accepted[0].job_id
+        with suppress(PermissionError):  # the next scan finds the file as a duplicate and reports the problem
+            remove_if_unchanged(spool.dropped(job_id), (read or {}).get(job_id))
+
+    with fault_point("copy.write"):
+        batch.replace_many((spool.copy(job.job_id), encode(job.as_dict())) for job, _ in accepted)
+    with fault_point("record.accept"):
+        write_records(spool, [record for _, record in accepted])
     with fault_point("drop.remove"):
-        for job, _ in accepted:
-            with suppress(PermissionError):  # the next scan finds the file as a duplicate and reports the problem
-                remove_if_unchanged(spool.dropped(job.job_id), (read or {}).get(job.job_id))
+        batch.each(remove_drop, accepted)
 
 
 def remove_if_unchanged(path: Path, read: os.stat_result | None) -> None:

@@ -9,10 +9,8 @@ language model. In reading order:
 ``duplicates``: groups of texts that say the same.
 ``similarity``: pairs of close vectors.
 ``conflicts``: pairs of decisions that cannot both hold, found by rules.
-``conflict_model``: the statistical comparison for pairs about which the rules say nothing.
-``decision_features``: the features of a decision that the statistical comparison uses.
 ``statements``: a decision parsed into clauses, as the rules compare them.
-``lexicon``: the word tables behind the rules and the features.
+``lexicon``: the word tables behind the rules.
 ``narrative``: the record's narrative from a template.
 ``judgement``: the language model's part: doubtful conflicts and the narrative.
 ``previews``: previews of compactions, stored under their digest.

@@ -2,12 +2,13 @@
 
 Two decisions conflict when they have the same subject and cannot both hold: one negates the other, names another amount
 or choice, swaps its order, or reverses it. A later decision that narrows an earlier one (an exception, a condition, a
-detail) is no conflict, nor is one that repeats its amounts. The rules here compare statements of similar form;
-``conflict_model`` scores the other pairs. The precision and recall on labelled pairs are in docs/benchmarks.md.
+detail) is no conflict, nor is one that repeats its amounts. The rules compare statements of similar form; other pairs
+are for the cross-encoder of ``bridge/standing``. docs/benchmarks.md has figures.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,14 +16,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..embedding.embedder import Vectors
-from . import conflict_model, lexicon
-from .decision_features import DecisionFeatures, extract_features
+from . import lexicon
 from .statements import NAMED, Clause, are_of_two_things, clauses
 
 ConflictKind = Literal["negation", "choice", "value", "toggle", "reversal"]
 SubjectRelation = Literal["same", "earlier is narrower", "later is narrower", "apart"]
 
+_OPEN = re.compile(r"\bdecided? later\b|\bto be decided\b|\btbd\b|^open:|\bwhether\b", re.IGNORECASE)
 _MIN_SHARED = 0.4  # of the longer clause's words; with less in common, the shorter one has another subject
 
 
@@ -44,55 +44,30 @@ class FoundConflict:
 
 
 def find_conflicts(
-    texts: Sequence[str],
-    origins: Sequence[frozenset[str]],
-    vectors: Vectors,
-    yield_control: Callable[[], None] = lambda: None,
+    texts: Sequence[str], origins: Sequence[frozenset[str]], yield_control: Callable[[], None] = lambda: None
 ) -> list[FoundConflict]:
     """The conflicts among texts in chronological order. Texts that share one of their ``origins`` are not compared.
 
-    In a chain of replacements, each text conflicts only with the one that it replaces directly. ``vectors`` are the
-    texts' embeddings of length 1, shape (n, d). ``yield_control`` is called before each comparison, since many
-    texts about one subject take seconds. Raises what ``yield_control`` raises.
+    In a chain of replacements, each text conflicts only with the one that it replaces directly. ``yield_control`` is
+    called before each comparison, since many texts about one subject take seconds. Raises what it raises.
     """
     parsed = [clauses(text) for text in texts]
-    features = [extract_features(text) for text in texts]
-    shared, near = _sharing_words(parsed), conflict_model.candidates(features, vectors)
+    shared = _sharing_words(parsed)
     pairs = []
     replaced: list[int] = []  # for each text, the set of texts that it replaces, directly or not, as a bit mask
     for later in range(len(texts)):
         replaced_by_later = 0
-        for earlier in np.flatnonzero(shared[later, :later] | near[later, :later])[::-1].tolist():
-            if replaced_by_later >> earlier & 1 or origins[earlier] & origins[later] or features[earlier].is_open:
+        for earlier in np.flatnonzero(shared[later, :later])[::-1].tolist():
+            if replaced_by_later >> earlier & 1 or origins[earlier] & origins[later]:
                 continue
             yield_control()
-            if are_of_two_things(texts[earlier], texts[later]):
+            if _OPEN.search(texts[earlier]) or are_of_two_things(texts[earlier], texts[later]):
                 continue
-            conflict = compare_clauses(parsed[earlier], parsed[later]) if shared[later, earlier] else None
-            if conflict is None and near[later, earlier]:
-                similarity = float(vectors[earlier] @ vectors[later])
-                conflict = _by_model(features[earlier], features[later], similarity)
-            if conflict is not None and not _repeats(conflict, features[earlier], features[later]):
+            if conflict := compare_clauses(parsed[earlier], parsed[later]):
                 pairs.append(FoundConflict(earlier, later, conflict))
                 replaced_by_later |= 1 << earlier | replaced[earlier]
         replaced.append(replaced_by_later)
     return sorted(pairs, key=lambda pair: (pair.earlier, pair.later))
-
-
-def _repeats(found: Finding, earlier: DecisionFeatures, later: DecisionFeatures) -> bool:
-    """Whether what was taken for another amount is one that the earlier decision has too: "stays at 99 EUR".
-
-    A decision that says that something stays may leave out another amount of the same unit.
-    """
-    if found.kind != "value" or not later.all_amounts:
-        return False
-    pairs = [(earlier.all_amounts.get(kind, frozenset()), values) for kind, values in later.all_amounts.items()]
-    return all(values <= known if later.confirms else values == known for known, values in pairs)
-
-
-def _by_model(earlier: DecisionFeatures, later: DecisionFeatures, similarity: float) -> Finding | None:
-    found = conflict_model.likely_difference(earlier, later, similarity)
-    return None if found is None else Finding(*found)
 
 
 def _sharing_words(parsed: Sequence[tuple[Clause, ...]]) -> NDArray[np.bool_]:

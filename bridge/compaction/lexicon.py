@@ -177,16 +177,6 @@ _OPPOSITE_STATES = _pairs(
 )
 
 
-def opposite_pairs() -> Iterable[tuple[str, str]]:
-    """All pairs of opposite stems, actions and states, in both directions."""
-    return [
-        (one, other)
-        for table in (_OPPOSITE_ACTIONS, _OPPOSITE_STATES)
-        for one, others in table.items()
-        for other in others
-    ]
-
-
 @cache
 def opposite_actions_of(word: str) -> frozenset[str]:
     """The stems of the actions that undo an action."""

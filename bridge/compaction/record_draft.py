@@ -218,7 +218,7 @@ def _conflicts(
         return [], []
     texts = [statement.text for statement in holding]
     vectors = embed(texts)
-    pairs = conflicts.find_conflicts(texts, [s.held_in for s in holding], vectors, yield_control)
+    pairs = conflicts.find_conflicts(texts, [s.held_in for s in holding], yield_control)
     offered = {
         (p.earlier, p.later): Conflict(p.found.kind, p.found.confidence, holding[p.earlier], holding[p.later])
         for p in pairs

@@ -37,6 +37,10 @@ _LABEL_NUMBER = re.compile(r"[ #_-]*(\d[\d.]*|[a-z])$")
 MAX_CHARACTERS = 500  # of a statement that are parsed; a decision is a sentence
 _MAX_CLAUSES = 12  # per statement, since each is compared with each clause of another statement
 
+_BEGINNING = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|today|tomorrow"
+    r"|next \w+|\d{4}(?:-\d\d)*)"
+)  # of a time from which a decision holds, which says nothing of its subject
 # Phrases, applied in this order, and the words that the tables have for them.
 _PHRASES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
     (re.compile(pattern), replacement)
@@ -48,6 +52,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ..
         (r"\b(\d{1,2}):(\d\d)(?::\d\d)?\b", r"\1h\2"),
         (r"\b(sign|log)(?:ed|s|ing)? (up|in|out)\b", r"\1-\2"),
         (r"\buntil further notice\b|\bfrom now on\b|\bfor now\b|\bany ?more\b|\bany longer\b", ""),
+        (rf",? ?\b(?:from|as of|starting|effective) (?:{_BEGINNING})(?: \d{{1,4}})*(?: on(?:wards)?)?\b", ""),
         (r"\bre-?(writ|buil|implement)", r"\1"),
         (r"\b(?:no|not) (?:more|later|less|fewer|longer) than\b|\bat (?:most|least)\b|\bup to\b", ""),
         (r"\bnot (?:only|just|necessarily|yet)\b", ""),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,25 +63,30 @@ class Picture:
     edges: int
 
 
-async def draw(graph: Any, memory_ids: Sequence[str]) -> Picture:
-    """Draw the given memories with all nodes linked to them, and up to 500 nodes that cognee extracted from texts."""
+async def draw(graph: Any, memory_ids: Sequence[str], remarks: Mapping[tuple[str, str], str]) -> Picture:
+    """Draw the given memories with all nodes linked to them, and up to 500 nodes that cognee extracted from texts.
+
+    ``remarks``: a memory's id and a decision of it -> what stands before the decision.
+    """
     extracted = [point for (point,) in await graph.query(_EXTRACTED, {"types": TYPES, "limit": _MAX_EXTRACTED})]
     edges = await graph.query(_EDGES, {"ids": [*memory_ids, *extracted]})
     wanted = {*memory_ids, *extracted, *(end for source, target, _ in edges for end in (source, target))}
     rows = await graph.query(_NODES, {"ids": sorted(wanted)})
-    nodes = [(row[0], _node(*row[1:])) for row in rows]
+    nodes = [(point, _node(name, kind, properties, remarks)) for point, name, kind, properties in rows]
     drawn = {point for point, _ in nodes}
     links = [(*edge, {}) for edge in sorted(set(edges)) if edge[0] in drawn and edge[1] in drawn]
     html = await page.cognee_network_visualization((nodes, links), "picture.html")
     return Picture(_self_contained(html), len(nodes), len(links))
 
 
-def _node(name: str, kind: str, properties: str | None) -> dict[str, Any]:
+def _node(name: str, kind: str, properties: str | None, remarks: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     fields: dict[str, Any] = json.loads(properties or "{}") | {"ontology_valid": None}  # not known, so not shown
     label = " ".join(str(name or fields.get("text") or fields.get("name") or kind).split())
     number = f" #{fields['memory_number']}" if "memory_number" in fields else ""
     if kind in _TYPE_LABELS:
         label = f"{_TYPE_LABELS[kind]}{number}: {label}"
+    if remark := remarks.get((fields.get("memory_id", ""), fields.get("text", ""))):
+        label = f"[{remark}] {label}"
     shown = label if len(label) <= _LABEL_CHARS else f"{label[: _LABEL_CHARS - 1]}…"
     return {**fields, "type": kind, "name": shown}
 

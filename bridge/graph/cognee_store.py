@@ -7,7 +7,7 @@ so each text is embedded once.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cognee.infrastructure.databases.graph import get_graph_engine
@@ -228,12 +228,12 @@ class CogneeStore:
         """As ``cognee_search.in_prose``, on a job's budget. Raises as ``do``, and JobError: LLM_… codes."""
         return self.do(_metered(meter, cognee_search.in_prose(question, context)))
 
-    def picture(self, memory_ids: Sequence[str]) -> Picture:
-        """The page that shows these memories. Raises as ``write``."""
+    def picture(self, memory_ids: Sequence[str], remarks: Mapping[tuple[str, str], str]) -> Picture:
+        """The page that shows these memories, as ``cognee_picture.draw``. Raises as ``write``."""
         from . import cognee_picture  # not at the top: it takes half a second
 
         async def work() -> Picture:
-            return await cognee_picture.draw(await get_graph_engine(), memory_ids)
+            return await cognee_picture.draw(await get_graph_engine(), memory_ids, remarks)
 
         return self._guarded(work())
 

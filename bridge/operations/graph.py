@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jobs import files
 
 from ..graph.open_stores import Stores
+from ..search import standings
+from ..search.snapshot import open_snapshot
 from . import Progress, Task
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ def run(task: Task[EmptyPayload], stores: Stores, now: datetime, progress: Progr
     """
     stores.graph.deliver_all(progress)
     newest = stores.store.newest(_MOST_MEMORIES)
-    picture = stores.graph.open().picture(newest)
+    picture = stores.graph.open().picture(newest, _remarks(newest, stores))
     files.replace(stores.workspace.picture, picture.page.encode())
     return {
         "path": str(stores.workspace.picture),
@@ -36,3 +39,17 @@ def run(task: Task[EmptyPayload], stores: Stores, now: datetime, progress: Progr
         "memories": len(newest),
         "memories_left_out": stores.store.count() - len(newest),
     }
+
+
+def _remarks(memory_ids: list[str], stores: Stores) -> dict[tuple[str, str], str]:
+    """A memory's id and a decision of it -> what became of it, if it does not hold any more or is disputed."""
+    snapshot = open_snapshot(stores.workspace)
+    if snapshot is None:
+        return {}
+    with closing(snapshot):
+        memories = filter(None, map(stores.store.get, memory_ids))
+        return {
+            (memory.id, decision): remark
+            for memory in memories
+            for decision, remark in standings.remarks(snapshot.standings, memory, snapshot.memories).items()
+        }

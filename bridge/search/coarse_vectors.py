@@ -1,14 +1,14 @@
 """An 8-bit copy of the rows of a vector file: a first comparison reads a quarter of the bytes, with a known error.
 
-A row x is kept as a scale s and integers c of -127..127, which were rounded after a random fraction u was added to each
-(a dither). The query is q = t * k + r, with integers k that were rounded by other random fractions. Then
+A row x is kept as integers c, which were rounded after random fractions u (a dither) were added to x / s, and the query
+q as integers k, with other fractions v and the step t:
 
-    q.x = s * (t * (c.k) - u.q)  +  e.q  +  s * (c.r)
+    x = s * (c - u) + e        q = t * (k - v) + r        q.x = s * t * (c.k - u.k - v.x / s)  +  t * e.k  +  r.x
 
-and whatever q and x are, each e is as likely anywhere between -s/2 and s/2, and each r is 0 in the mean and between -t
-and t. A sum of hundreds of them is small (Hoeffding; the variance proxies are s*s/12 and t*t/4): it exceeds the error
-that ``products`` gives for at most one row in 10**9, and in fact for far fewer. By the lengths of e and r alone (Cauchy
-and Schwarz), the error would be three times that.
+The copy has v.x / s of each row. Whatever q and x are, each e is as likely anywhere between -s/2 and s/2, and each r
+between -t/2 and t/2. A sum of hundreds of them is small (Hoeffding; the variance proxies are s*s/12 and t*t/12): it
+exceeds the error that ``products`` gives for at most one row in 10**9, and in fact for far fewer. By the lengths of e
+and r alone (Cauchy and Schwarz), the error would be three times that.
 
 The products c.k of integers are exact on every processor. What is near a decision is compared again in full precision
 (``Snapshot.exact_cosines``), so that an answer does not depend on this copy. Only a process that stays makes one.
@@ -17,8 +17,10 @@ The products c.k of integers are exact on every processor. What is near a decisi
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,20 +28,24 @@ from numpy.typing import NDArray
 from ..embedding.embedder import Vector, Vectors
 from ..store import vector_files
 
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
 _ROWS_AT_ONCE = 4096
 _LARGEST = 126  # before the dither
 _LONGEST_ROW = 1.01  # a longer one, or NaN, means a damaged file
-_LONGEST_COPY = 1.1  # of s * c
 _SURE = math.sqrt(2 * math.log(2e9))  # the bound is so many times the root of the sum of the variance proxies
 _ROUNDING = 1e-5  # more than float32 arithmetic on vectors of length 1 can add to a bound
 
 
 @dataclass(frozen=True, slots=True)
 class CoarseRows:
-    """The copy of the first ``len(codes)`` rows. ``codes``: shape (rows, dimensions); ``scales``: shape (rows,)."""
+    """The copy of the first ``len(codes)`` rows. ``codes``: shape (rows, dimensions); ``shifts``: shape (rows,);
+    ``scale``: s."""
 
     codes: NDArray[np.int8]
-    scales: NDArray[np.float32]
+    shifts: NDArray[np.float32]
+    scale: float
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -52,44 +58,60 @@ class CoarseRows:
         step = float(np.abs(wide).max()) / _LARGEST or 1.0
         of_rows, of_query = _dithers(len(wide))
         integers = np.rint(wide / step + of_query).astype(np.int8)
-        codes, scales = self.codes[:rows], self.scales[:rows]
+        codes, shifts = self.codes[:rows], self.shifts[:rows]
         found = np.empty(len(codes), np.float32)
+        dithered, unit = np.float32(of_rows @ integers), np.float32(self.scale * step)
 
         def sweep(part: slice) -> None:
-            simsimd.cdist(integers[np.newaxis], codes[part], "dot", out=found[np.newaxis, part], out_dtype="float32")
+            # Not into ``out``: then simsimd returns a None that it does not own, and some thousands end the process.
+            whole = np.asarray(simsimd.cdist(integers[np.newaxis], codes[part], "dot", out_dtype="float32"))[0]
+            np.subtract(whole, shifts[part], out=found[part])
+            found[part] -= dithered
+            found[part] *= unit
 
-        vector_files.swept(codes, sweep)
-        found *= np.float32(step)
-        found -= np.float32(of_rows @ wide)
-        found *= scales
-        spread = (float(scales.max(initial=0.0)) ** 2 * float(wide @ wide) / 12) + (step * _LONGEST_COPY) ** 2 / 4
-        return found, _SURE * math.sqrt(spread) + _ROUNDING
+        vector_files.swept(codes, sweep, _begun)
+        spread = (self.scale * step) ** 2 * float(np.square(integers, dtype=np.float64).sum())
+        return found, _SURE * math.sqrt((spread + (step * _LONGEST_ROW) ** 2) / 12) + _ROUNDING
 
     def extended(self, rows: Vectors) -> CoarseRows | None:
         """The copy of more rows of the same file, of which the first are copied already; None for damaged ones."""
-        new = copied(rows[len(self) :])
-        if new is None:
-            return None
-        return CoarseRows(np.concatenate([self.codes, new.codes]), np.concatenate([self.scales, new.scales]))
+        new = copied(rows[len(self) :], self.scale)
+        if new is None or new.scale > self.scale:
+            return new and copied(rows)
+        codes, shifts = np.concatenate([self.codes, new.codes]), np.concatenate([self.shifts, new.shifts])
+        return CoarseRows(codes, shifts, self.scale)
 
 
-def copied(rows: Vectors) -> CoarseRows | None:
-    """The copy of some rows; None if one of them is damaged."""
+def copied(rows: Vectors, scale: float = 1e-9) -> CoarseRows | None:
+    """The copy of some rows, with at least this scale; None if one of them is damaged."""
     import simsimd  # noqa: F401 - without it there is no copy either
 
-    codes = np.empty(rows.shape, np.int8)
-    scales = np.empty(len(rows), np.float32)
-    dither, _ = _dithers(rows.shape[1])
-    for start in range(0, len(rows), _ROWS_AT_ONCE):
-        part = slice(start, start + _ROWS_AT_ONCE)
-        read = np.array(rows[part], np.float32)
+    codes, shifts = np.empty(rows.shape, np.int8), np.empty(len(rows), np.float32)
+    parts = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(rows), _ROWS_AT_ONCE)]
+    for part in parts:
         with np.errstate(all="ignore"):
-            lengths = np.linalg.norm(read, axis=1)
+            lengths = np.linalg.norm(rows[part], axis=1)
         if not np.all(lengths <= _LONGEST_ROW):  # also for NaN
             return None
-        scale = np.maximum(np.abs(read).max(axis=1, initial=0.0) / np.float32(_LARGEST), np.float32(1e-9))
-        codes[part], scales[part] = np.rint(read / scale[:, np.newaxis] + dither), scale
-    return CoarseRows(codes, scales)
+        scale = max(scale, float(np.abs(rows[part]).max()) / _LARGEST)
+    of_rows, of_query = _dithers(rows.shape[1])
+    for part in parts:
+        scaled = rows[part] / np.float32(scale)
+        codes[part], shifts[part] = np.rint(scaled + of_rows), scaled @ of_query
+    return CoarseRows(codes, shifts, scale)
+
+
+@cache
+def _helper() -> ThreadPoolExecutor:
+    """A thread that stays: to start one for each question takes as long as hundreds of rows."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(1, "sweep")
+
+
+def _begun(do: Callable[[], None]) -> Callable[[], None]:
+    begun = _helper().submit(do)
+    return lambda: None if begun.cancel() else begun.result()  # on a busy machine it may not have begun
 
 
 @cache

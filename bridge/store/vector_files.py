@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Part = Literal["passages", "wholes"]
+_Do = Callable[[], None]
 
 ITEM_BYTES = 4
 _READ_BYTES = 4 * 1024 * 1024
 _ALONE_BYTES = 30 * 1024 * 1024  # of rows that one processor multiplies before a second one could start
+_SWEPT_BYTES = 4 * 1024 * 1024
 _GATHERED = 128
 _PAGES_A_FAULT = 16  # pages that the kernel maps at once
 
@@ -127,16 +129,31 @@ def single_products(rows: Vectors, places: NDArray[np.int64], vector: Vector) ->
     return found
 
 
-def swept(rows: NDArray[Any], sweep: Callable[[slice], None]) -> None:
-    """Call ``sweep`` for all rows: two threads take half of many each, since one processor does not use the whole
-    memory bandwidth."""
-    if rows.nbytes < _ALONE_BYTES:
-        sweep(slice(None))
-        return
-    half = len(rows) // 2
-    first = Background(lambda: sweep(slice(half)))
-    sweep(slice(half, None))
-    first.result()
+def _begun(do: _Do) -> _Do:
+    return Background(do).result
+
+
+def swept(
+    rows: NDArray[Any],
+    sweep: Callable[[slice], None],
+    begin: Callable[[Callable[[], None]], Callable[[], None]] = _begun,
+) -> None:
+    """Call ``sweep`` for all rows, some at once, whose products stay in the processor's cache. Of many rows another
+    thread takes as many as it can, since one processor does not use the whole memory bandwidth.
+
+    ``begin`` begins a call in that thread and gives a function that waits for its end.
+    """
+    step = max(1, _SWEPT_BYTES * len(rows) // max(1, rows.nbytes))
+    parts = iter([slice(start, start + step) for start in range(0, len(rows), step)])
+
+    def sweep_what_is_left() -> None:
+        for part in parts:
+            sweep(part)
+
+    wait = begin(sweep_what_is_left) if rows.nbytes >= _ALONE_BYTES else None
+    sweep_what_is_left()
+    if wait is not None:
+        wait()
 
 
 def read_ahead(rows: Vectors) -> None:

@@ -3,8 +3,6 @@
 Nothing of ours is imported here: only processes, files, and what the protocol says about them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -46,10 +44,7 @@ def environment(tmp_path: Path, model_cache: Path) -> dict[str, str]:
     found = {
         name: value for name, value in os.environ.items() if not name.startswith(("COGNEE_", "LLM_", "EMBEDDING_"))
     }
-    return found | {
-        "COGNEE_MEMORY_CONFIG_DIR": str(tmp_path / "config"),
-        "COGNEE_MEMORY_CACHE_DIR": str(model_cache),
-    }
+    return found | {"COGNEE_MEMORY_CONFIG_DIR": str(tmp_path / "config"), "COGNEE_MEMORY_CACHE_DIR": str(model_cache)}
 
 
 def script(name: str, environment: dict[str, str], *arguments: str) -> dict[str, Any]:

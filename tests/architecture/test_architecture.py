@@ -313,43 +313,40 @@ def test_every_exception_is_needed() -> None:
         assert other in arrows()[importer], (importer, other)
 
 
-@pytest.mark.parametrize(
-    ("package", "owner"),
-    [
-        ("cognee", {f"bridge/graph/cognee_{part}.py" for part in COGNEE}),
-        ("huey", {"worker/scheduling/huey_queue.py"}),
-        ("watchdog", {"worker/inbox/watcher.py"}),
-        ("ladybug", {"bridge/graph/graph_files.py"}),
-        ("onnxruntime", set()),  # its library is loaded instead: bridge/embedding/onnx_session.py
-        ("mcp", {"worker/mcp/server.py"}),
-        (
-            "starlette",
-            {"worker/http/", "worker/gateway/app.py", "worker/gateway/connections.py", "worker/gateway/transfers.py"},
-        ),
-        ("uvicorn", {"worker/connections.py", "worker/server/idle_server.py", "worker/gateway/serving.py"}),
-        ("prometheus_client", {"worker/monitoring/metrics.py", "worker/gateway/gateway_metrics.py", "worker/pool/"}),
-        ("rich", {"worker/terminal/"}),
-        (
-            "psutil",
-            {"bridge/store/mounts.py", "worker/doctor/"}
-            | {f"worker/{name}.py" for name in ("boot", "process_usage", "processes", "scheduling/graph_upkeep")},
-        ),
-        (
-            "numpy",
-            {f"bridge/{name}/" for name in "embedding reranking standing store search compaction capture".split()},
-        ),
-        ("httpx", {"bridge/embedding/", "bridge/graph/", "bridge/reranking/", "bridge/team/gateway_team.py"}),
-        ("psycopg", {f"bridge/team/{name}.py" for name in ("address", "people", "schema", "server")}),
-        ("psycopg_pool", {"bridge/team/server.py"}),
-        ("tokenizers", {"bridge/embedding/onnx_graph.py"}),
-        ("platformdirs", {"bridge/settings.py"}),
-        ("dotenv", {"bridge/settings.py", "worker/doctor/settings.py"}),
-        ("argcomplete", {"worker/terminal/completion.py"}),
-        ("lancedb", set()),
-        ("pydantic_settings", set()),
-        ("torch", set()),
-    ],
-)
+OWNERS = [
+    ("cognee", {f"bridge/graph/cognee_{part}.py" for part in COGNEE}),
+    ("huey", {"worker/scheduling/huey_queue.py"}),
+    ("watchdog", {"worker/inbox/watcher.py"}),
+    ("ladybug", {"bridge/graph/graph_files.py"}),
+    ("onnxruntime", set()),  # its library is loaded instead: bridge/embedding/onnx_session.py
+    ("mcp", {"worker/mcp/server.py"}),
+    (
+        "starlette",
+        {"worker/http/", "worker/gateway/app.py", "worker/gateway/connections.py", "worker/gateway/transfers.py"},
+    ),
+    ("uvicorn", {"worker/connections.py", "worker/server/idle_server.py", "worker/gateway/serving.py"}),
+    ("prometheus_client", {"worker/monitoring/metrics.py", "worker/gateway/gateway_metrics.py", "worker/pool/"}),
+    ("rich", {"worker/terminal/"}),
+    (
+        "psutil",
+        {"bridge/store/mounts.py", "worker/doctor/"}
+        | {f"worker/{name}.py" for name in ("boot", "process_usage", "processes", "scheduling/graph_upkeep")},
+    ),
+    ("numpy", {f"bridge/{name}/" for name in "embedding reranking standing store search compaction capture".split()}),
+    ("httpx", {"bridge/embedding/", "bridge/graph/", "bridge/reranking/", "bridge/team/gateway_team.py"}),
+    ("psycopg", {f"bridge/team/{name}.py" for name in ("address", "people", "schema", "server")}),
+    ("psycopg_pool", {"bridge/team/server.py"}),
+    ("tokenizers", {"bridge/embedding/onnx_graph.py"}),
+    ("platformdirs", {"bridge/settings.py"}),
+    ("dotenv", {"bridge/settings.py", "worker/doctor/settings.py"}),
+    ("argcomplete", {"worker/terminal/completion.py"}),
+    ("lancedb", set()),
+    ("pydantic_settings", set()),
+    ("torch", set()),
+]
+
+
+@pytest.mark.parametrize(("package", "owner"), OWNERS)
 def test_each_outside_thing_has_one_owner(package: str, owner: set[str]) -> None:
     """Owners are modules, and folders that end with a slash."""
     folders = {name for name in owner if name.endswith("/")}

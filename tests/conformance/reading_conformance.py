@@ -203,17 +203,19 @@ class ReadingConformance:
             added = after.memories(numbers(list(after.catalogue(last))))
             assert sorted(memory.id for memory in added) == ["c", "d", "e"]
 
+    OTHER_CHANGES = [
+        lambda written: written.set_status("a", "Superseded"),
+        lambda written: written.hide("a"),
+        lambda written: written.hide("c"),
+        lambda written: written.forget("a"),
+        lambda written: written.forget("c"),
+        lambda written: written.rebuild_vectors(),
+        lambda written: (written.forget("c"), written.add(summary("d"))),
+    ]
+
     @pytest.mark.parametrize(
         "change",
-        [
-            lambda written: written.set_status("a", "Superseded"),
-            lambda written: written.hide("a"),
-            lambda written: written.hide("c"),
-            lambda written: written.forget("a"),
-            lambda written: written.forget("c"),
-            lambda written: written.rebuild_vectors(),
-            lambda written: (written.forget("c"), written.add(summary("d"))),
-        ],
+        OTHER_CHANGES,
         ids=["status", "hide", "hide the last", "forget", "forget the last", "rebuild", "forget and add"],
     )
     def test_any_other_change_is_everything(self, written: Written, change: Callable[[Written], object]) -> None:

@@ -1,7 +1,5 @@
 """What the tests of this folder start from."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A bit of everything that a worker meets, and how it all has to look in the end."""
 
-from __future__ import annotations
-
 from harness import Place, until
 
 from jobs import client, spool

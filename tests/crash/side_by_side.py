@@ -1,7 +1,5 @@
 """Tests of many cases, each of which waits for processes: run side by side, told apart all the same."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor

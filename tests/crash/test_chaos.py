@@ -1,7 +1,5 @@
 """``make chaos``, for some seconds: nothing is lost or doubled, and the table says so."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A full disk: new drops are rejected, accepted jobs wait, and work goes on by itself once there is room."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess
@@ -24,9 +22,7 @@ EVERYDAY = ["copy.write", "record.accept", "record.start", "record.end", "reason
 
 
 @pytest.mark.parametrize("step", STEPS if SOAK else EVERYDAY)
-def test_a_disk_that_refuses_a_step_holds_the_worker_up_and_no_more(
-    side_by_side: SideBySide, request: pytest.FixtureRequest, step: str
-) -> None:
+def test_a_refused_step_only_delays_work(side_by_side: SideBySide, request: pytest.FixtureRequest, step: str) -> None:
     """It goes on running, loses nothing, and the next one finishes what it could not."""
     side_by_side(request, refuse_a_step, step)
 

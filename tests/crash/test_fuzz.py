@@ -3,8 +3,6 @@
 A run is made from its seed alone; a failure names it, and ``COGNEE_MEMORY_FUZZ_SEED`` repeats it.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os
@@ -71,7 +69,7 @@ PAYLOADS: dict[str, list[dict[str, Any]]] = {
             "older": {"memory_id": "a", "statement": "s"},
             "newer": {"memory_id": "b", "statement": "t"},
             "verdict": "both",
-        },
+        }
     ],
     "judge": [{}],
     "ask": [{"question": "why?", "top_k": 5}],

@@ -1,7 +1,5 @@
 """A SIGKILL beside each durable step of a compaction and of a restoring: done again, it is done once, and whole."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

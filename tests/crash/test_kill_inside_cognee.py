@@ -3,8 +3,6 @@
 The long form, ``COGNEE_MEMORY_SOAK=1``, kills two hundred times.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ takes those after a step: what a kill before a step leaves is what the step abov
 through all of them in one process.
 """
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 from typing import Any
@@ -67,9 +65,7 @@ def let_die(worker: RealWorker) -> None:
 
 
 @pytest.mark.parametrize("point", ASKER)
-def test_an_asker_that_is_killed_while_it_drops_may_drop_again(
-    side_by_side: SideBySide, request: pytest.FixtureRequest, point: str
-) -> None:
+def test_a_killed_asker_may_drop_again(side_by_side: SideBySide, request: pytest.FixtureRequest, point: str) -> None:
     side_by_side(request, kill_the_asker, point)
 
 
@@ -180,9 +176,7 @@ def test_after_a_kill_between_a_memorys_steps_it_is_there_once(tmp_path: Path, m
 
 
 @pytest.mark.parametrize("point", PREVIEWS)
-def test_after_a_kill_beside_a_previews_step_it_is_shown_and_kept_once(
-    tmp_path: Path, model_cache: Path, point: str
-) -> None:
+def test_after_a_kill_a_preview_is_shown_and_kept_once(tmp_path: Path, model_cache: Path, point: str) -> None:
     place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     trust.adopt(place.workspace, place.config)
     store = Store(place.workspace, create(load(environment=place.environment).embedding))

@@ -252,10 +252,7 @@ class EngineMachine(RuleBasedStateMachine):
         self.is_pruned_without_a_worker = False
         # --- when the worker is killed next ---
         self.kill_at: tuple[str, int] | None = None
-        self.patches = [
-            mock.patch.object(files, "sync"),
-            mock.patch.object(steps, "_fault", self.at_step),
-        ]
+        self.patches = [mock.patch.object(files, "sync"), mock.patch.object(steps, "_fault", self.at_step)]
         for patch in self.patches:
             patch.start()
         spool.prepare(self.place)

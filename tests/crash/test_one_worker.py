@@ -1,7 +1,5 @@
 """One worker a workspace, whoever starts it and however it leaves; and no drop is stranded between two of them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

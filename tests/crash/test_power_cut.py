@@ -4,8 +4,6 @@ The everyday form tries some hundreds of states, other ones each time; a failure
 where it can be looked at. ``COGNEE_MEMORY_SOAK=1`` tries every single loss at every moment.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -1,7 +1,5 @@
 """Kills at random moments, of the worker and of its child, while somebody drops jobs and somebody polls records."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """What a running job does to its process, the worker survives; and what it is told, it obeys in time."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
@@ -158,9 +156,7 @@ def test_an_out_of_memory_kill_of_the_child_is_a_crash_and_no_more(place: Place,
     assert (record.state, record.crashes, record.errors) == ("succeeded", 1, 0)
 
 
-def test_a_job_that_ends_its_process_thrice_alone_is_poison_its_fellows_succeed(
-    place: Place, worker: RealWorker
-) -> None:
+def test_a_job_that_ends_its_process_thrice_is_poison_its_fellows_succeed(place: Place, worker: RealWorker) -> None:
     """Fifty at once, one of them bad: no crash is counted for anybody else."""
     jobs = [noop(place, outcome="crash" if number == 25 else "succeed") for number in range(50)]
     records = {job_id: place.ended(job_id, seconds=120) for job_id in jobs}

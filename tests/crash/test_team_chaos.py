@@ -4,8 +4,6 @@ Afterwards: every job has succeeded, with one memory each; no number is missing;
 the same answers. The long form runs with ``make soak``.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -3,8 +3,6 @@
 Time is shifted for the processes of one machine alone, by a library that is loaded into them.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """The database's primary dies, and its synchronous standby is promoted: nothing that was answered for is lost, nothing
 happens twice."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """A team whose machines are killed beside each of its steps, or whose disks are full: nothing answered for is lost, and
 each job has its effect once."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal
@@ -62,9 +60,7 @@ def service_killed_at(team: Machines, point: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("point", SHARING)
-def test_after_a_kill_beside_the_sharing_all_is_as_if_nothing_had_happened(
-    tmp_path: Path, dsn: str, model_cache: Path, point: str
-) -> None:
+def test_a_kill_beside_the_sharing_changes_nothing(tmp_path: Path, dsn: str, model_cache: Path, point: str) -> None:
     team = Machines(tmp_path, dsn, model_cache)
     first, second = team.add("first"), team.add("second")
     with killed_at(first, point):
@@ -74,9 +70,7 @@ def test_after_a_kill_beside_the_sharing_all_is_as_if_nothing_had_happened(
         assert_undisturbed(team, jobs)
 
 
-def test_after_a_kill_beside_each_of_a_teams_steps_all_is_as_if_nothing_had_happened(
-    tmp_path: Path, dsn: str, model_cache: Path
-) -> None:
+def test_a_kill_beside_any_step_of_a_team_changes_nothing(tmp_path: Path, dsn: str, model_cache: Path) -> None:
     team = Machines(tmp_path, dsn, model_cache)
     first, second = team.add("first"), team.add("second")
     jobs: list[tuple[Place, str]] = []
@@ -146,9 +140,7 @@ def fill(folder: Path) -> Path:
     return ballast
 
 
-def test_a_copy_on_a_full_disk_stays_and_follows_once_there_is_room(
-    tmp_path: Path, dsn: str, model_cache: Path
-) -> None:
+def test_a_copy_on_a_full_disk_stays_and_follows_with_room(tmp_path: Path, dsn: str, model_cache: Path) -> None:
     team = Machines(tmp_path, dsn, model_cache)
     here = team.add("here")
     with small_disk(tmp_path / "disk", 24) as disk:
@@ -182,9 +174,7 @@ def all_have_ended(place: Place, jobs: list[str], server: Cluster) -> bool:
     return all((record := place.record(job_id)) is not None and record.ended for job_id in jobs)
 
 
-def test_while_the_servers_disk_is_full_jobs_wait_and_what_was_answered_stays(
-    tmp_path: Path, model_cache: Path
-) -> None:
+def test_while_the_servers_disk_is_full_jobs_wait_and_answers_stay(tmp_path: Path, model_cache: Path) -> None:
     with (
         tempfile.TemporaryDirectory(prefix="cognee-pg-", ignore_cleanup_errors=True) as name,
         small_disk(Path(name), 160),

@@ -3,8 +3,6 @@
 Skipped where no network namespace can be made: that is up to the machine, not to this project.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The network between a machine and its team, or a pool and the database, fails: it is cut, or holds what is sent and
 tells nobody."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator
@@ -102,9 +100,7 @@ def age(place: Place, days: float, copy_days: float = 30.0) -> None:
     copy_age.note_current(place.workspace, clock.now() - timedelta(days=days), copy_days, 0, "")
 
 
-def test_after_a_day_offline_both_sides_have_what_either_did_and_nothing_that_either_forgot(
-    offline: tuple[Machines, Place, Place, Link],
-) -> None:
+def test_after_a_day_offline_both_have_all_but_what_either_forgot(offline: tuple[Machines, Place, Place, Link]) -> None:
     team, here, away, link = offline
     secrets = ["The quokkazebra sleeps", "The wombatlynx runs", "The lemurheron sings"]
     with here.worker():

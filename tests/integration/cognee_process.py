@@ -3,8 +3,6 @@
 Imported, it gives the tests' side; run, it is the process: one JSON object a line each way.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """docs/recipes.md: the steps for a property, a kind of job, a command and a model, in a copy of the program."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator

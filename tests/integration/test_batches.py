@@ -3,8 +3,6 @@
 A real child process; jobs of the kind noop are run in batches here, as ingest jobs are.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

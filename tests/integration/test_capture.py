@@ -1,7 +1,5 @@
 """From a transcript of another tool to a memory that is found: with a real worker and the real model."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 With a real worker and cognee's real client; the model is a server on loopback that follows a script.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

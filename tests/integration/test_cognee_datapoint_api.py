@@ -6,8 +6,6 @@ reports here. `docs/cognee-api.md` says which assumption each fact confirms or r
 as by another program, and they are migrated.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json
@@ -179,12 +177,7 @@ async def cognee_deletes_the_log_of_a_graph_in_use_if_the_path_has_the_letters_w
     graph = lab.root / "wallet" / "graph"
     await asyncio.to_thread(graph.parent.mkdir)
     holder = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        HOLDER,
-        str(graph),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
+        sys.executable, "-c", HOLDER, str(graph), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
     try:
         assert holder.stdout is not None

@@ -1,8 +1,6 @@
 """cognify and ask through the real cognee and its real client, with a language model that follows a script: what each
 answer of a provider means, and what is sent for it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -81,9 +79,7 @@ def entities(process: CogneeProcess) -> set[str]:
     return {node["name"] for node in found if node is not None}
 
 
-def test_a_text_becomes_nodes_and_edges_of_the_graph(
-    process: CogneeProcess, model: LlmServer, looked_into: list[str]
-) -> None:
+def test_a_text_becomes_nodes_and_edges(process: CogneeProcess, model: LlmServer, looked_into: list[str]) -> None:
     assert {"alice", "postgres", "mysql", "atlas", "bob", "redis", "boreas"} <= entities(process)
     ((name, document),) = process.neighbours(looked_into[0])
     assert (name, document["id"]) == ("read_as", values.data_id_of(looked_into[0]))
@@ -96,9 +92,7 @@ def test_a_text_becomes_nodes_and_edges_of_the_graph(
     assert {"alice", "mysql"} <= beside
 
 
-def test_the_model_gets_the_memorys_text_and_nothing_else_of_the_workspace(
-    process: CogneeProcess, model: LlmServer
-) -> None:
+def test_the_model_gets_the_memorys_text_and_nothing_else(process: CogneeProcess, model: LlmServer) -> None:
     process.ingest({"summary": {"topic": "Elsewhere", "context": "Nobody asked about Zephyr."}})
     text = "Carol likes Kafka."
     (memory,) = one(process, "cognify", {"texts": [text]})["result"]["memories"]
@@ -148,9 +142,7 @@ def test_an_answer_rests_on_memories_with_a_model_and_where_it_fails(
     assert len(model.requests) == 2
 
 
-def test_a_provider_that_refuses_ends_the_attempt_and_is_not_asked_again(
-    process: CogneeProcess, model: LlmServer
-) -> None:
+def test_a_refusing_provider_ends_the_attempt_and_is_not_asked_again(process: CogneeProcess, model: LlmServer) -> None:
     for status, code, retryable in ((429, "RATE_LIMITED", True), (401, "LLM_KEY_REFUSED", False)):
         model.reset()
         model.otherwise = Status(status, retry_after=7 if status == 429 else None)
@@ -184,9 +176,7 @@ def test_what_is_forgotten_leaves_the_graph_and_cognees_files_and_rows_and_the_s
 
 
 @pytest.mark.timeout(600)
-def test_a_kill_a_pause_and_a_spent_budget_lose_nothing_and_pay_for_nothing_twice(
-    model: LlmServer, model_cache: Path, tmp_path: Path
-) -> None:
+def test_a_kill_a_pause_or_a_budget_lose_and_repay_nothing(model: LlmServer, model_cache: Path, tmp_path: Path) -> None:
     place = Place(
         tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache), COGNEE_MEMORY_LLM_CALLS_PER_JOB="8", **model.environment()
     )
@@ -259,27 +249,26 @@ def test_an_answer_of_the_wanted_form_is_given_and_paid_for(process: CogneeProce
     assert found["of_job"] == answered
 
 
-@pytest.mark.parametrize(
-    ("step", "code", "details"),
-    [
-        (Status(429, retry_after=77), "RATE_LIMITED", {"status": 429, "retry_after_seconds": 77}),
-        (Status(429), "RATE_LIMITED", {"status": 429}),
-        (Status(429, code="insufficient_quota", message="plan and billing"), "LLM_KEY_REFUSED", None),
-        (Status(401, message=f"bad key {KEY}"), "LLM_KEY_REFUSED", None),
-        (Status(403), "LLM_KEY_REFUSED", None),
-        (Status(402), "LLM_KEY_REFUSED", None),
-        (Status(404), "LLM_CONFIG", None),
-        (Status(400, message=f"what is {TEXT}", code="unsupported_value"), "LLM_CONFIG", {"status": 400}),
-        (Status(400, message="maximum context length", code="context_length_exceeded"), "LLM_TEXT_REFUSED", None),
-        (Status(500, message=TEXT), "LLM_FAILED", {"status": 500}),
-        (Status(503, retry_after=9), "LLM_FAILED", {"status": 503, "retry_after_seconds": 9}),
-        (Status(529), "LLM_FAILED", {"status": 529}),
-        (Status(408), "LLM_TIMEOUT", None),
-        (Reset(), "LLM_UNREACHABLE", None),
-        (Garbage(), "LLM_FAILED", None),
-    ],
-    ids=repr,
-)
+REFUSALS = [
+    (Status(429, retry_after=77), "RATE_LIMITED", {"status": 429, "retry_after_seconds": 77}),
+    (Status(429), "RATE_LIMITED", {"status": 429}),
+    (Status(429, code="insufficient_quota", message="plan and billing"), "LLM_KEY_REFUSED", None),
+    (Status(401, message=f"bad key {KEY}"), "LLM_KEY_REFUSED", None),
+    (Status(403), "LLM_KEY_REFUSED", None),
+    (Status(402), "LLM_KEY_REFUSED", None),
+    (Status(404), "LLM_CONFIG", None),
+    (Status(400, message=f"what is {TEXT}", code="unsupported_value"), "LLM_CONFIG", {"status": 400}),
+    (Status(400, message="maximum context length", code="context_length_exceeded"), "LLM_TEXT_REFUSED", None),
+    (Status(500, message=TEXT), "LLM_FAILED", {"status": 500}),
+    (Status(503, retry_after=9), "LLM_FAILED", {"status": 503, "retry_after_seconds": 9}),
+    (Status(529), "LLM_FAILED", {"status": 529}),
+    (Status(408), "LLM_TIMEOUT", None),
+    (Reset(), "LLM_UNREACHABLE", None),
+    (Garbage(), "LLM_FAILED", None),
+]
+
+
+@pytest.mark.parametrize(("step", "code", "details"), REFUSALS, ids=repr)
 def test_a_refusal_ends_the_call_at_once_with_one_request(
     process: CogneeProcess, model: LlmServer, step: Step, code: str, details: dict[str, int] | None
 ) -> None:
@@ -296,9 +285,7 @@ def test_a_refusal_ends_the_call_at_once_with_one_request(
 
 
 @pytest.mark.parametrize("step", [Hang(), Drip(0.05)], ids=repr)
-def test_an_answer_that_does_not_come_or_not_whole_is_given_up_in_time(
-    process: CogneeProcess, model: LlmServer, step: Step
-) -> None:
+def test_a_missing_or_cut_off_answer_is_given_up_in_time(process: CogneeProcess, model: LlmServer, step: Step) -> None:
     model.then(step)
     found = process.ask_llm(SUMMARY, TEXT, llm_timeout_seconds=0.5, job_id=repr(step))
     assert found["error"]["code"] == "LLM_TIMEOUT"

@@ -1,7 +1,5 @@
 """The core: the wheel of a release in an environment of its own, with what its lock names and nothing else."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os
@@ -148,13 +146,13 @@ def test_the_worker_answers_over_http_and_has_its_page(place: Place) -> None:
     assert "<html" in page
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("ask", "What is about uploads?"), ("graph",), ("cognify", "Some raw text."), ("migrate",),
-        ("migrate", "--dry-run"), ("rebuild", "--what", "graph"),
-    ],
-)  # fmt: skip
+NEEDS_THE_GRAPH = [
+    ("ask", "What is about uploads?"), ("graph",), ("cognify", "Some raw text."), ("migrate",),
+    ("migrate", "--dry-run"), ("rebuild", "--what", "graph"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", NEEDS_THE_GRAPH)
 def test_what_needs_the_graph_names_the_command_that_adds_it(place: Place, command: tuple[str, ...]) -> None:
     answer = place.json(*command)
     assert (answer["success"], answer["error_code"]) == (False, "GRAPH_NOT_INSTALLED")

@@ -1,7 +1,5 @@
 """``cognee-memory doctor`` beside real processes: a worker that lives, one that was killed, jobs that wait for one."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import zipfile

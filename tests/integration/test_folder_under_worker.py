@@ -1,8 +1,6 @@
 """A workspace whose folders are removed, replaced or moved while its worker runs: no success is untrue, no answer is
 empty by mistake, and no folder of another origin becomes this user's."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -64,9 +62,7 @@ def test_after_the_memory_is_removed_under_an_idle_worker_a_success_lasts(runnin
     assert not {"OLD_STORES", "GRAPH_ORPHANED"} & {each["code"] for each in place.json("doctor")["findings"]}
 
 
-def test_a_memory_that_appears_from_elsewhere_under_a_worker_is_not_adopted(
-    running: tuple[Place, RealWorker], tmp_path: Path
-) -> None:
+def test_a_worker_adopts_no_memory_from_elsewhere(running: tuple[Place, RealWorker], tmp_path: Path) -> None:
     """As by a checkout of a repository that has one."""
     place, _ = running
     memory = place.workspace.memory

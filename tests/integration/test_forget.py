@@ -1,7 +1,5 @@
 """Forgetting through a real worker and cognee: afterwards no byte of the workspace tells of it, whatever is done."""
 
-from __future__ import annotations
-
 import json
 from hashlib import md5
 from pathlib import Path

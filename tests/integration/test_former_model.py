@@ -1,8 +1,6 @@
 """A workspace of version 0.4.0, whose vectors are those of the model's full weights, under the present program: it
 answers at once, and the worker embeds it again by itself."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

@@ -4,8 +4,6 @@
 Each test has a copy of one workspace whose graph was closed cleanly, in a process that has just imported cognee.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import resource
@@ -240,6 +238,21 @@ def test_the_picture_shows_texts_as_texts_in_a_browser_and_loads_nothing(forks: 
     assert "showLoading=false" in html, "no cover hides a layout that is fixed"
 
 
+def test_the_picture_says_which_decision_was_replaced(forks: Forks) -> None:
+    months = ("01", "Loans last two weeks"), ("02", "Loans last four weeks")
+    with forks.start() as fork:
+        for month, said in months:
+            loans = summary("Loans", decisions=[said], created_at=f"2026-{month}-01T09:00:00Z")
+            fork.run("ingest", task(f"job-{month}", "ingest", {"summary": loans}))
+        fork.run("compact", task("compared", "compact", {"topic_id": "loans", "preview": True}))
+        (outcome,) = fork.run("graph", task("picture", "graph", {}))
+    assert outcome["result"]["memories"] == 8
+    html = forks.place.workspace.picture.read_text("utf-8")
+    assert set(re.findall(r"\[(\w+ by #\d+[^\]]*)\] (Loans last \w+)", html)) == {
+        ("replaced by #8, 2026-02-01", "Loans last two")
+    }
+
+
 def in_browser(page: Path, profile: Path) -> dict[str, Any]:
     assert CHROMIUM is not None
     done = subprocess.run(
@@ -336,9 +349,7 @@ def told_in(workspace: Workspace, word: str) -> list[Path]:
     return [path for path in found if word.encode() in path.read_bytes()]
 
 
-def test_what_is_left_of_a_forgotten_memory_is_seen_and_the_remedies_leave_no_byte_of_it(
-    forks: Forks, workspace: Workspace
-) -> None:
+def test_what_a_forgotten_memory_left_is_seen_and_remedies_leave_no_byte(forks: Forks, workspace: Workspace) -> None:
     with forks.start() as fork:
         fork.ask("forgo", NAMES[4])
         found = findings(fork)
@@ -544,9 +555,7 @@ CHECKPOINT_RECORD = b"\x01\0\0\0\0\0\0\0\xfew<\xb3\xd5\x17={%"
 @pytest.mark.parametrize(
     "is_applied", [pytest.param(True, marks=in_the_long_form), False], ids=["applied", "not applied"]
 )
-def test_a_checkpoint_that_was_cut_off_is_repaired_and_what_it_took_with_it_is_written_again(
-    forks: Forks, workspace: Workspace, is_applied: bool
-) -> None:
+def test_a_cut_off_checkpoint_and_its_loss_are_made_good(forks: Forks, workspace: Workspace, is_applied: bool) -> None:
     """At its end the shadow file is emptied before the log is removed; a kill there leaves a graph that does not open.
 
     Not applied: as if the medium had lost the graph's own pages.
@@ -593,9 +602,7 @@ def test_a_status_that_the_graph_has_lost_is_found_and_set_again(forks: Forks, w
         assert fork.ask("reconcile") == 0
 
 
-def test_a_provider_that_asks_for_a_pause_while_the_graph_is_written_is_no_fault_of_the_memory(
-    forks: Forks, workspace: Workspace
-) -> None:
+def test_a_provider_that_asks_for_a_pause_is_no_fault_of_the_memory(forks: Forks, workspace: Workspace) -> None:
     """The name of a plan is embedded for the graph alone."""
     given = task("job-p", "ingest", {"summary": summary("Limits", plan_id="plan-077")})
     with forks.start() as fork:
@@ -616,13 +623,11 @@ def test_a_failed_picture_does_not_report_an_earlier_error_of_the_provider(forks
         with pytest.raises(AssertionError, match=r"^JobError\(.RATE_LIMITED"):
             fork.run("ingest", given)
         with pytest.raises(AssertionError, match="while writing"):
-            fork.ask("picture", 5)  # not a list of ids, so the graph's engine raises
+            fork.ask("picture", 5, {})  # not a list of ids, so the graph's engine raises
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["closed", "open"])
-def test_damage_that_a_question_finds_is_repaired_when_it_is_asked_again(
-    forks: Forks, workspace: Workspace, is_open: bool
-) -> None:
+def test_damage_that_a_question_finds_is_gone_for_the_next(forks: Forks, workspace: Workspace, is_open: bool) -> None:
     """Nothing waits for the graph, so no write finds the damage."""
     given = task("job-a", "ask", {"question": "What is said of Topic 3?"})
     with forks.start() as fork:

@@ -1,8 +1,6 @@
 """cognee broken: memories are stored and found, what needs the graph waits with a clear error, and all is made good by
 itself. What a child does then with the graph's files: ``test_graph``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -14,9 +12,7 @@ from jobs.model import Record
 pytestmark = pytest.mark.cognee
 
 
-def test_while_the_graph_cannot_be_used_a_memory_is_stored_and_who_asks_the_graph_waits_uncounted(
-    model_cache: Path, tmp_path: Path
-) -> None:
+def test_without_the_graph_a_memory_is_stored_and_its_askers_wait_uncounted(model_cache: Path, tmp_path: Path) -> None:
     place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
 
     def succeeded(job_id: str) -> Record:

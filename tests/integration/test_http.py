@@ -1,7 +1,5 @@
 """Questions through a running worker: the same bytes, whatever happens to it, and nothing held while nobody asks."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

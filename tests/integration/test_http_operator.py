@@ -1,7 +1,5 @@
 """An operator's program and a running worker: submit, see, end, run again, pause, sign in; requests of all kinds."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

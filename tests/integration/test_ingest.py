@@ -1,7 +1,5 @@
 """From a payload to a memory in the store and nodes in the graph, with the real cognee, and retrieval beside it."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import subprocess
@@ -90,9 +88,7 @@ def test_a_decision_is_linked_to_its_summary_alone(graph: CogneeProcess) -> None
     found = graph.ingest(summary("Edges", decisions=["Link them"], session_id="session-edges", plan_id="031"))
     (decision,) = [node for name, node in graph.neighbours(found["memory_id"]) if name == "decided"]
     assert decision["text"] == "Link them"
-    assert edges(graph, decision["id"]) == {
-        ("decided", "ConversationSummary"): 1,
-    }
+    assert edges(graph, decision["id"]) == {("decided", "ConversationSummary"): 1}
 
 
 def test_a_summary_without_plan_session_and_decisions_leads_to_its_topic_alone(graph: CogneeProcess) -> None:
@@ -190,17 +186,15 @@ def test_a_decision_record_cannot_be_ingested(graph: CogneeProcess) -> None:
     assert outcome["error"]["code"] == "JOB_INVALID"
 
 
-@pytest.mark.parametrize(
-    ("fields", "created"),
-    [
-        ({}, SUBMITTED),
-        ({"submitted_at": None}, ACCEPTED),
-        ({"submitted_at": None, "accepted_at": "2026-11-05T00:00:00Z"}, "2026-11-05T00:00:00Z"),
-    ],
-)
-def test_a_missing_time_is_that_of_asking_and_never_that_of_an_attempt(
-    graph: CogneeProcess, fields: dict[str, Any], created: str
-) -> None:
+TIMES_GIVEN = [
+    ({}, SUBMITTED),
+    ({"submitted_at": None}, ACCEPTED),
+    ({"submitted_at": None, "accepted_at": "2026-11-05T00:00:00Z"}, "2026-11-05T00:00:00Z"),
+]
+
+
+@pytest.mark.parametrize(("fields", "created"), TIMES_GIVEN)
+def test_a_missing_time_is_that_of_asking_alone(graph: CogneeProcess, fields: dict[str, Any], created: str) -> None:
     found = graph.ingest(summary(f"Timeless {created} {len(fields)}"), **fields)
     assert (found["created_at"], found["updated_at"]) == (created, created)
 

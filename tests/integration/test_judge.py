@@ -2,8 +2,6 @@
 server: what is sent, what is kept of each answer, and what a failure leaves.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3
@@ -123,15 +121,15 @@ def test_what_the_model_is_sure_of_is_kept_with_its_name_and_asked_once(place: P
     assert len(model.requests) == 1, "neither is a pair asked twice nor cognee loaded for nothing"
 
 
-@pytest.mark.parametrize(
-    ("thing", "stands", "confidence", "state", "holds"),
-    [
-        ("ferry", "both", 0.9, "both", "both"),
-        ("kiln", "both", 0.6, "disputed", None),
-        ("orchard", "earlier", 0.99, "disputed", None),  # the dates say which one is the newer
-        ("library", "later", 0.75, "disputed", None),
-    ],
-)
+UNSURE = [
+    ("ferry", "both", 0.9, "both", "both"),
+    ("kiln", "both", 0.6, "disputed", None),
+    ("orchard", "earlier", 0.99, "disputed", None),  # the dates say which one is the newer
+    ("library", "later", 0.75, "disputed", None),
+]
+
+
+@pytest.mark.parametrize(("thing", "stands", "confidence", "state", "holds"), UNSURE)
 def test_an_answer_that_is_unsure_or_turns_the_dates_around_leaves_the_pair_disputed(
     place: Place, model: LlmServer, thing: str, stands: str, confidence: float, state: str, holds: str | None
 ) -> None:
@@ -168,18 +166,17 @@ def test_pairs_that_an_answer_leaves_out_are_asked_once_more(place: Place, model
     assert doubtful(place) == []
 
 
-@pytest.mark.parametrize(
-    ("thing", "steps", "code"),
-    [
-        ("garden", [Garbage()], "LLM_FAILED"),
-        ("pool", [Malformed(), Malformed()], "LLM_FAILED"),
-        ("market", [Status(401)], "LLM_KEY_REFUSED"),
-        ("station", [Status(429, retry_after=3600)], "RATE_LIMITED"),
-    ],
-)
-def test_a_failure_keeps_nothing_and_the_pairs_wait_for_the_next_attempt(
-    place: Place, model: LlmServer, thing: str, steps: list[Step], code: str
-) -> None:
+FAILURES = [
+    ("garden", [Garbage()], "LLM_FAILED"),
+    ("pool", [Malformed(), Malformed()], "LLM_FAILED"),
+    ("market", [Status(401)], "LLM_KEY_REFUSED"),
+    ("station", [Status(429, retry_after=3600)], "RATE_LIMITED"),
+]
+
+
+@pytest.mark.parametrize(("thing", "steps", "code"), FAILURES)
+def test_after_a_failure_pairs_wait(place: Place, model: LlmServer, thing: str, steps: list[Step], code: str) -> None:
+    """Nothing is kept, and the next attempt asks about them."""
     dispute(place, thing)
     left = doubtful(place)
     model.then(*steps)

@@ -255,9 +255,7 @@ def test_context_is_a_block_to_read_within_its_budget(agent: Agent) -> None:
     assert found["memories"]
 
 
-def test_a_question_that_nothing_fits_has_an_answer_without_memories_by_the_settings_of_the_moment(
-    agent: Agent, unused: Place
-) -> None:
+def test_what_nothing_fits_is_answered_without_memories_by_settings_of_the_moment(agent: Agent, unused: Place) -> None:
     question = "zxqv wkjh"
     assert agent.answer("memory_retrieve", query=question)["results"] == []
     result = agent.call("memory_context", query=question)
@@ -304,14 +302,14 @@ def test_explain_says_where_a_memory_would_stand_in_the_block(agent: Agent) -> N
         assert set(item["pack_context"]) == {"included", "position", "tokens", "truncated", "budget"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "missing"),
-    [
-        ({}, "INVALID_ARGUMENT", []),
-        ({"query": "tokens", "limit": 51}, "INVALID_ARGUMENT", []),
-        ({"query": "tokens", "ids": [1], "project": "elsewhere"}, "PROJECT_MISMATCH", [1]),
-    ],
-)
+NOT_SERVED = [
+    ({}, "INVALID_ARGUMENT", []),
+    ({"query": "tokens", "limit": 51}, "INVALID_ARGUMENT", []),
+    ({"query": "tokens", "ids": [1], "project": "elsewhere"}, "PROJECT_MISMATCH", [1]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "missing"), NOT_SERVED)
 def test_a_request_that_explain_cannot_serve_is_an_error_in_the_contracts_words(
     agent: Agent, arguments: dict[str, Any], code: str, missing: list[int]
 ) -> None:
@@ -324,60 +322,55 @@ def test_a_request_that_explain_cannot_serve_is_an_error_in_the_contracts_words(
     assert json.loads(text_of(result)) == found
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "code", "words"),
-    [
-        ("memory_retrieve", {"query": "  "}, "QUERY_EMPTY", ""),
-        ("memory_retrieve", {}, "ARGUMENT_INVALID", "needs query"),
-        ("memory_retrieve", {"query": 5}, "ARGUMENT_INVALID", "query must be a text"),
-        ("memory_retrieve", {"query": "x", "max_result": 5}, "ARGUMENT_INVALID", "Did you mean 'limit'?"),
-        ("memory_retrieve", {"query": "x", "as_of": "soon"}, "ARGUMENT_INVALID", "as_of"),
-        ("memory_retrieve", {"query": "x", "status": "Odd"}, "ARGUMENT_INVALID", "status"),
-        ("memory_context", {"query": "x", "max_tokens": "many"}, "ARGUMENT_INVALID", "max_tokens"),
-        ("memory_explain", {"ranks": [1]}, "ARGUMENT_INVALID", "ranks"),
-        ("memory_ingest", {}, "ARGUMENT_INVALID", "needs summary"),
-        ("memory_ingest", {"summary": SUMMARY, "conversation": {}}, "ARGUMENT_INVALID", "Exactly one"),
-        ("memory_ingest", {"summary": "text"}, "ARGUMENT_INVALID", "summary must be an object"),
-        ("memory_ingest", {"summary": {"topic": "x"}}, "JOB_INVALID", "summary.context"),
-        ("memory_ingest", {"summary": {**SUMMARY, "decision": []}}, "JOB_INVALID", "'decisions'"),
-        ("memory_ingest", {"summary": SUMMARY, "job_id": "No Id"}, "JOB_INVALID", "No Id"),
-        ("memory_job_status", {"job_id": "unknown-1"}, "JOB_NOT_FOUND", "unknown-1"),
-        ("memory_job_status", {"job_id": "../../etc/passwd"}, "JOB_NOT_FOUND", ""),
-        ("memory_job_status", {"job_id": "a", "wait_seconds": 1e9}, "ARGUMENT_INVALID", "wait_seconds"),
-        ("memory_compact_preview", {"topic_id": "Not A Topic"}, "JOB_INVALID", "The field topic_id"),
-        ("memory_compact_preview", {"topic_id": "sign-ins"}, "TOPIC_NOT_FOUND", "'sign-in'"),
-        ("memory_compact_preview", {"topic_id": "invoices"}, "NOTHING_TO_COMPACT", "one memory"),
-        ("memory_ingest", {"summary": {"topic": "x"}}, "JOB_INVALID", "The field summary.context"),
-        ("memory_feedback", {"memory_number": 99, "verdict": "wrong"}, "MEMORY_NOT_FOUND", "99"),
-        ("memory_feedback", {"memory_number": 1, "verdict": "good"}, "JOB_INVALID", "verdict"),
-        ("memory_feedback", {"memory_number": 1}, "ARGUMENT_INVALID", "verdict"),
-        ("memory_mark_outdated", {"memory_number": 99}, "MEMORY_NOT_FOUND", "99"),
-        ("memory_mark_outdated", {"memory_id": "none"}, "MEMORY_NOT_FOUND", "none"),
-        ("memory_mark_outdated", {"memory_number": 5}, "ARGUMENT_INVALID", "has no status"),
-        ("memory_mark_outdated", {}, "ARGUMENT_INVALID", "needs memory_number"),
-        ("memory_mark_outdated", {"memory_number": 1, "replaced_by": 1}, "ARGUMENT_INVALID", "cannot replace itself"),
-        ("memory_mark_outdated", {"memory_number": 1, "replaced_by": 99}, "MEMORY_NOT_FOUND", "99"),
-        (
-            "memory_mark_outdated",
-            {"memory_number": 1, "number": 1},
-            "ARGUMENT_INVALID",
-            "Did you mean 'memory_number'?",
-        ),
-        ("memory_resolve", {"pair": "1/2"}, "ARGUMENT_INVALID", "belong together"),
-        ("memory_resolve", {"verdict": "newer"}, "ARGUMENT_INVALID", "belong together"),
-        ("memory_resolve", {"pair": "1/99", "verdict": "newer"}, "ARGUMENT_INVALID", "no pair '1/99'"),
-        ("memory_resolve", {"pair": "1.1/99.1", "verdict": "newer"}, "MEMORY_NOT_FOUND", "#99"),
-        ("memory_resolve", {"pair": "1.9/2.1", "verdict": "newer"}, "ARGUMENT_INVALID", "no decision 1.9"),
-        ("memory_resolve", {"pair": "1.1/2.1", "verdict": "mine"}, "JOB_INVALID", "verdict"),
-        ("memory_read", {"memory_number": 1, "memory_id": "memory-10"}, "ARGUMENT_INVALID", "Exactly one"),
-        ("memory_read", {"memory_number": "1"}, "ARGUMENT_INVALID", "whole number"),
-        ("memory_read", {"memory_number": 10**30}, "ARGUMENT_INVALID", "whole number"),
-        ("memory_read", {"memory_number": 1, "offset": -1}, "ARGUMENT_INVALID", "offset"),
-        ("memory_recent", {"limit": 51}, "ARGUMENT_INVALID", "1 to 50"),
-        ("memory_recent", {"since": "soon"}, "ARGUMENT_INVALID", "since"),
-        ("memory_topics", {"limt": 5}, "ARGUMENT_INVALID", "Did you mean 'limit'?"),
-    ],
-)
+MISTAKES = [
+    ("memory_retrieve", {"query": "  "}, "QUERY_EMPTY", ""),
+    ("memory_retrieve", {}, "ARGUMENT_INVALID", "needs query"),
+    ("memory_retrieve", {"query": 5}, "ARGUMENT_INVALID", "query must be a text"),
+    ("memory_retrieve", {"query": "x", "max_result": 5}, "ARGUMENT_INVALID", "Did you mean 'limit'?"),
+    ("memory_retrieve", {"query": "x", "as_of": "soon"}, "ARGUMENT_INVALID", "as_of"),
+    ("memory_retrieve", {"query": "x", "status": "Odd"}, "ARGUMENT_INVALID", "status"),
+    ("memory_context", {"query": "x", "max_tokens": "many"}, "ARGUMENT_INVALID", "max_tokens"),
+    ("memory_explain", {"ranks": [1]}, "ARGUMENT_INVALID", "ranks"),
+    ("memory_ingest", {}, "ARGUMENT_INVALID", "needs summary"),
+    ("memory_ingest", {"summary": SUMMARY, "conversation": {}}, "ARGUMENT_INVALID", "Exactly one"),
+    ("memory_ingest", {"summary": "text"}, "ARGUMENT_INVALID", "summary must be an object"),
+    ("memory_ingest", {"summary": {"topic": "x"}}, "JOB_INVALID", "summary.context"),
+    ("memory_ingest", {"summary": {**SUMMARY, "decision": []}}, "JOB_INVALID", "'decisions'"),
+    ("memory_ingest", {"summary": SUMMARY, "job_id": "No Id"}, "JOB_INVALID", "No Id"),
+    ("memory_job_status", {"job_id": "unknown-1"}, "JOB_NOT_FOUND", "unknown-1"),
+    ("memory_job_status", {"job_id": "../../etc/passwd"}, "JOB_NOT_FOUND", ""),
+    ("memory_job_status", {"job_id": "a", "wait_seconds": 1e9}, "ARGUMENT_INVALID", "wait_seconds"),
+    ("memory_compact_preview", {"topic_id": "Not A Topic"}, "JOB_INVALID", "The field topic_id"),
+    ("memory_compact_preview", {"topic_id": "sign-ins"}, "TOPIC_NOT_FOUND", "'sign-in'"),
+    ("memory_compact_preview", {"topic_id": "invoices"}, "NOTHING_TO_COMPACT", "one memory"),
+    ("memory_ingest", {"summary": {"topic": "x"}}, "JOB_INVALID", "The field summary.context"),
+    ("memory_feedback", {"memory_number": 99, "verdict": "wrong"}, "MEMORY_NOT_FOUND", "99"),
+    ("memory_feedback", {"memory_number": 1, "verdict": "good"}, "JOB_INVALID", "verdict"),
+    ("memory_feedback", {"memory_number": 1}, "ARGUMENT_INVALID", "verdict"),
+    ("memory_mark_outdated", {"memory_number": 99}, "MEMORY_NOT_FOUND", "99"),
+    ("memory_mark_outdated", {"memory_id": "none"}, "MEMORY_NOT_FOUND", "none"),
+    ("memory_mark_outdated", {"memory_number": 5}, "ARGUMENT_INVALID", "has no status"),
+    ("memory_mark_outdated", {}, "ARGUMENT_INVALID", "needs memory_number"),
+    ("memory_mark_outdated", {"memory_number": 1, "replaced_by": 1}, "ARGUMENT_INVALID", "cannot replace itself"),
+    ("memory_mark_outdated", {"memory_number": 1, "replaced_by": 99}, "MEMORY_NOT_FOUND", "99"),
+    ("memory_mark_outdated", {"memory_number": 1, "number": 1}, "ARGUMENT_INVALID", "Did you mean 'memory_number'?"),
+    ("memory_resolve", {"pair": "1/2"}, "ARGUMENT_INVALID", "belong together"),
+    ("memory_resolve", {"verdict": "newer"}, "ARGUMENT_INVALID", "belong together"),
+    ("memory_resolve", {"pair": "1/99", "verdict": "newer"}, "ARGUMENT_INVALID", "no pair '1/99'"),
+    ("memory_resolve", {"pair": "1.1/99.1", "verdict": "newer"}, "MEMORY_NOT_FOUND", "#99"),
+    ("memory_resolve", {"pair": "1.9/2.1", "verdict": "newer"}, "ARGUMENT_INVALID", "no decision 1.9"),
+    ("memory_resolve", {"pair": "1.1/2.1", "verdict": "mine"}, "JOB_INVALID", "verdict"),
+    ("memory_read", {"memory_number": 1, "memory_id": "memory-10"}, "ARGUMENT_INVALID", "Exactly one"),
+    ("memory_read", {"memory_number": "1"}, "ARGUMENT_INVALID", "whole number"),
+    ("memory_read", {"memory_number": 10**30}, "ARGUMENT_INVALID", "whole number"),
+    ("memory_read", {"memory_number": 1, "offset": -1}, "ARGUMENT_INVALID", "offset"),
+    ("memory_recent", {"limit": 51}, "ARGUMENT_INVALID", "1 to 50"),
+    ("memory_recent", {"since": "soon"}, "ARGUMENT_INVALID", "since"),
+    ("memory_topics", {"limt": 5}, "ARGUMENT_INVALID", "Did you mean 'limit'?"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "code", "words"), MISTAKES)
 def test_a_mistake_is_answered_with_what_to_do(
     agent: Agent, place: Place, name: str, arguments: dict[str, Any], code: str, words: str
 ) -> None:
@@ -474,9 +467,7 @@ def test_this_project_may_be_named_by_its_folder_or_its_path(agent: Agent, place
         assert agent.answer("memory_explain", query="tokens", project=project)["errors"] == []
 
 
-def test_what_somebody_else_left_in_a_workspace_stays_closed_to_every_tool_and_no_question_is_logged(
-    unused: Place,
-) -> None:
+def test_what_somebody_else_left_stays_closed_to_every_tool_and_no_question_is_logged(unused: Place) -> None:
     unused.workspace.memory.mkdir()
     unused.workspace.memory_db.write_bytes(b"from a clone")
     with agent_of(unused) as agent:
@@ -619,16 +610,13 @@ def test_a_job_that_no_worker_has_seen_is_in_the_inbox(agent: Agent, place: Plac
         place.spool.dropped(job_id).unlink()
 
 
-def test_a_job_is_followed_to_its_end_and_what_is_not_ready_in_time_can_be_asked_for_later(
-    place: Place, agent: Agent
-) -> None:
+def test_a_job_is_followed_to_its_end_or_asked_for_later(place: Place, agent: Agent) -> None:
     """A failed job says why and what to do; a preview shows the merged record and changes nothing."""
 
     def told(verb: str) -> None:
         asker.request(place.spool, verb)
         assert asker.wait_until_handled(place.spool, place.spool.request(verb), PATIENCE)
 
-    listed = place.json("memories", "list")
     with place.worker():
         found = agent.answer("memory_job_status", job_id=place.submit("noop", {"outcome": "fail"}), wait_seconds=50)
         job = found["job"]
@@ -650,6 +638,7 @@ def test_a_job_is_followed_to_its_end_and_what_is_not_ready_in_time_can_be_asked
         assert place.ended(mark).state == "cancelled"
         told("resume")
         preview = ended(agent, found["job_id"])["result"]
+        listed = place.json("memories", "list")  # now that the memories were compared with each other
         in_time = agent.answer("memory_compact_preview", topic_id="sign-in", wait_seconds=50)["result"]
         wrong = agent.error("memory_compact_preview", topic_id="sign-in", keep_both=["00000000"], wait_seconds=50)
     assert wrong["error_code"] == "CONFLICT_NOT_FOUND"

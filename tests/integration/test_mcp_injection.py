@@ -1,7 +1,5 @@
 """Memories with hostile text, read by every MCP tool: nothing invisible reaches the model; all is framed as notes."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Migration with an old version's stores where ours belong; with the present one's: ``test_cognee_datapoint_api``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A change of the embedding model while questions are asked and memories come in, with a real worker."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3
@@ -92,10 +90,7 @@ def test_one_command_changes_the_model_while_the_store_answers_and_grows(place: 
 
 
 def test_a_worker_that_finds_a_store_of_an_earlier_model_embeds_it_and_goes_on_after_a_kill(place: Place) -> None:
-    place.environment |= {
-        "EMBEDDING_PROVIDER": MULTILINGUAL.provider,
-        "EMBEDDING_MODEL": MULTILINGUAL.model,
-    }
+    place.environment |= {"EMBEDDING_PROVIDER": MULTILINGUAL.provider, "EMBEDDING_MODEL": MULTILINGUAL.model}
     assert warns(ask(place, "backups"))  # no worker has looked at it yet
     with place.worker():
         job = until(lambda: place.json("model", "status")["job_id"], "the worker has begun a rebuild")

@@ -1,7 +1,5 @@
 """What a real worker shows of itself to whoever watches: figures, readiness, a log that names each job, and no key."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

@@ -4,8 +4,6 @@ With a real worker. The program is a script of this test on the ``PATH``, in the
 notes how it was called, and prints what ``answers`` holds, in the forms that the real programs printed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -220,20 +218,21 @@ def test_the_answer_of_each_tool_is_read(tool: str, tmp_path: Path, model_cache:
     assert off[tool] in told
 
 
+PROGRAM_FAILS = [
+    ({"output": json.dumps({"is_error": True, "result": "Not logged in · Please run /login"}), "status": 1},
+     "LLM_KEY_REFUSED", 1),
+    ({"output": json.dumps({"is_error": True, "result": "API Error: ECONNREFUSED"}), "status": 1},
+     "LLM_UNREACHABLE", 1),
+    ({"complaint": "error: unknown option '--safe-mode'", "status": 1}, "LLM_FAILED", 1),
+    ({"output": of_claude("I would rather talk about bananas.")}, "LLM_FAILED", 2),
+    ({"output": json.dumps({"is_error": True, "result": "Claude usage limit reached"}), "status": 1},
+     "RATE_LIMITED", 1),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("said", "code", "calls"),
-    [
-        ({"output": json.dumps({"is_error": True, "result": "Not logged in · Please run /login"}), "status": 1},
-         "LLM_KEY_REFUSED", 1),
-        ({"output": json.dumps({"is_error": True, "result": "API Error: ECONNREFUSED"}), "status": 1},
-         "LLM_UNREACHABLE", 1),
-        ({"complaint": "error: unknown option '--safe-mode'", "status": 1}, "LLM_FAILED", 1),
-        ({"output": of_claude("I would rather talk about bananas.")}, "LLM_FAILED", 2),
-        ({"output": json.dumps({"is_error": True, "result": "Claude usage limit reached"}), "status": 1},
-         "RATE_LIMITED", 1),
-    ],
-    ids=["not signed in", "offline", "an old version", "no JSON", "limit"],
-)  # fmt: skip
+    ("said", "code", "calls"), PROGRAM_FAILS, ids=["not signed in", "offline", "an old version", "no JSON", "limit"]
+)
 def test_where_the_program_fails_the_rules_summarise_and_the_result_says_why(
     place: OwnPlace, said: dict[str, Any], code: str, calls: int
 ) -> None:
@@ -295,16 +294,14 @@ def test_nothing_is_asked_without_consent(place: OwnPlace) -> None:
     assert place.calls() == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (("vscode", "--summaries", "own"), "vscode has no command line that could summarise"),
-        (("claude-code", "--model", "haiku"), "--model goes with --summaries own"),
-    ],
-)
-def test_what_cannot_summarise_is_refused(
-    tmp_path: Path, model_cache: Path, arguments: tuple[str, ...], why: str
-) -> None:
+CANNOT_SUMMARISE = [
+    (("vscode", "--summaries", "own"), "vscode has no command line that could summarise"),
+    (("claude-code", "--model", "haiku"), "--model goes with --summaries own"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "why"), CANNOT_SUMMARISE)
+def test_a_non_summariser_is_refused(tmp_path: Path, model_cache: Path, arguments: tuple[str, ...], why: str) -> None:
     refused = OwnPlace(tmp_path, model_cache).cli("capture", "enable", *arguments, check=False)
     assert (refused.returncode, why in refused.stderr) == (2, True)
 

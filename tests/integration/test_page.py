@@ -4,8 +4,6 @@ One worker and one browser for all; each test has a tab of its own, signed in an
 to the console, or that asked another host, fails its test.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import urllib.request
@@ -606,9 +604,7 @@ def test_the_browser_filters_opens_a_memory_and_sets_its_status(site: Site, tab:
     expect(page.locator(".heading .state")).to_have_text("Draft")
 
 
-def test_a_memory_gets_feedback_by_two_buttons_and_a_second_press_takes_it_back(
-    site: Site, tab: Tab, remembered: list[str]
-) -> None:
+def test_two_buttons_give_feedback_a_second_press_takes_it_back(site: Site, tab: Tab, remembered: list[str]) -> None:
     [job] = site.submit(("ingest", summary("To be judged", "judging", "It was of use.", day=17)))
     page = tab.open(f"#/memories/{site.place.ended(job).as_dict()['result']['memory_number']}")
     feedback = page.get_by_role("group", name="Feedback")

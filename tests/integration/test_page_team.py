@@ -3,8 +3,6 @@
 A real Postgres, two machines, and a link between one of them and the gateway, which a test cuts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ The programs are real, and talk to a model on loopback. Each is looked for in th
 on the ``PATH``; where it is absent, its test is skipped.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -133,9 +131,7 @@ def test_a_session_is_captured_by_itself_and_begins_the_next(tool: Tool, running
 
 @pytest.mark.parametrize("running", ["summaries"], indirect=True)
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_a_tool_summarises_its_own_session_without_tools_and_leaves_no_session_of_that(
-    tool: Tool, running: tuple[Place, AgentModels]
-) -> None:
+def test_a_tool_summarises_its_session_without_tools_or_trace(tool: Tool, running: tuple[Place, AgentModels]) -> None:
     place, server = running
     program = shutil.which(tool.program, path=SEARCHED)
     if program is None:

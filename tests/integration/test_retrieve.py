@@ -4,8 +4,6 @@ That every answer is as the published schema says, and its scores what its facto
 each of them; what each argument does, by the tests of questions, ranking, search and packing.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -249,16 +247,16 @@ def test_counts_out_of_range_are_clamped_and_reported(place: Place) -> None:
     assert most["result_count"] == most["total_results"] > 5
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
-        (("", "5"), "QUERY_EMPTY"),
-        ((HARBOUR_QUERY, "many"), "ARGUMENT_INVALID"),
-        ((HARBOUR_QUERY, "5", "2000", "7", "true", "more"), "ARGUMENT_INVALID"),
-        ((HARBOUR_QUERY, "--since", "2025-11-20", "--until", "2025-11-19"), "ARGUMENT_INVALID"),
-        ((HARBOUR_QUERY, "--loud"), "ARGUMENT_INVALID"),
-    ],
-)
+NONSENSE = [
+    (("", "5"), "QUERY_EMPTY"),
+    ((HARBOUR_QUERY, "many"), "ARGUMENT_INVALID"),
+    ((HARBOUR_QUERY, "5", "2000", "7", "true", "more"), "ARGUMENT_INVALID"),
+    ((HARBOUR_QUERY, "--since", "2025-11-20", "--until", "2025-11-19"), "ARGUMENT_INVALID"),
+    ((HARBOUR_QUERY, "--loud"), "ARGUMENT_INVALID"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code"), NONSENSE)
 def test_nonsense_is_an_error_with_code_and_exit_status(place: Place, arguments: tuple[str, ...], code: str) -> None:
     found = script(place, str(place.workspace.root), *arguments, status=2)
     assert (found["error_code"], found["results"]) == (code, [])
@@ -321,20 +319,18 @@ def test_ties_stand_in_the_order_of_their_statuses_then_of_their_dates_then_of_t
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("bounds", "names"),
-    [
-        ({"since": "2025-11-14T12:00:00Z"}, {"newer", "record", "legacy"}),
-        ({"since": "2025-11-14T12:00:01Z"}, {"newer"}),
-        ({"since": "2025-11-07", "until": "2025-11-14T13:00:00+01:00"}, {"active"}),
-        ({"until": "2025-11-14T12:00:00Z"}, {"active"}),
-        ({"until": "2025-11-14T12:00:00.001"}, {"active", "record", "legacy"}),
-        ({"since": "2025-11-21"}, set()),
-    ],
-)
-def test_a_range_of_time_begins_with_its_first_bound_and_ends_before_its_second(
-    asked: Ask, bounds: dict[str, str], names: set[str]
-) -> None:
+RANGES = [
+    ({"since": "2025-11-14T12:00:00Z"}, {"newer", "record", "legacy"}),
+    ({"since": "2025-11-14T12:00:01Z"}, {"newer"}),
+    ({"since": "2025-11-07", "until": "2025-11-14T13:00:00+01:00"}, {"active"}),
+    ({"until": "2025-11-14T12:00:00Z"}, {"active"}),
+    ({"until": "2025-11-14T12:00:00.001"}, {"active", "record", "legacy"}),
+    ({"since": "2025-11-21"}, set()),
+]
+
+
+@pytest.mark.parametrize(("bounds", "names"), RANGES)
+def test_a_range_includes_its_first_bound_not_its_second(asked: Ask, bounds: dict[str, str], names: set[str]) -> None:
     """By the date from which the age counts; what has none is out of any range."""
     assert of_the_harbour(asked(HARBOUR_QUERY, **bounds, max_results=99)) == names
 
@@ -383,9 +379,7 @@ def test_retrieving_changes_nothing_that_was_stored(place: Place) -> None:
 # --- what can be wrong ---
 
 
-def test_a_missing_workspace_is_an_error_and_one_without_memories_an_answer_without_hits(
-    place: Place, tmp_path: Path
-) -> None:
+def test_a_missing_workspace_is_an_error_and_an_empty_one_has_no_hits(place: Place, tmp_path: Path) -> None:
     missing = script(place, str(tmp_path / "nowhere"), "anything", status=1)
     assert {name: missing[name] for name in ERROR_EXAMPLE} == ERROR_EXAMPLE
     assert (missing["error_code"], bool(missing["remediation"])) == ("WORKSPACE_MISSING", True)

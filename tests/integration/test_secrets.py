@@ -1,7 +1,5 @@
 """Secrets through a real worker, cognee and client of a language model: no byte of the workspace tells of them."""
 
-from __future__ import annotations
-
 import json
 from hashlib import md5
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a machine does with jobs that its team does not take. A real Postgres; one answer of it is replaced."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -176,9 +174,7 @@ def test_a_job_is_not_posted_before_its_needs_are_attached(place: SpoolPaths, te
     assert [record.state for record in ledger.live()] == ["queued"]
 
 
-def test_attaching_twice_is_attaching_once_and_of_two_readings_the_last_whole_one_stays(
-    team: Picky, workspace_id: str
-) -> None:
+def test_attaching_twice_is_once_and_of_two_readings_the_last_whole_one_stays(team: Picky, workspace_id: str) -> None:
     assert not attach(team, workspace_id, "a", b"old one", b"old two", upto=1)
     for _ in range(2):
         assert attach(team, workspace_id, "a", b"one", b"two")
@@ -189,9 +185,7 @@ def test_attaching_twice_is_attaching_once_and_of_two_readings_the_last_whole_on
         attached(team, workspace_id, "b")
 
 
-def test_what_is_attached_goes_when_the_job_has_ended_and_is_asked_for_again_when_it_is_retried(
-    place: SpoolPaths, team: Picky, workspace_id: str
-) -> None:
+def test_attachments_end_with_a_job_and_a_retry_wants_them(place: SpoolPaths, team: Picky, workspace_id: str) -> None:
     exchange, ledger = exchange_of(place, team, workspace_id, "a", kind="import", path="all.jsonl")
     attach(team, workspace_id, "a", b"one")
     exchange.run()

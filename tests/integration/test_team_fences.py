@@ -3,8 +3,6 @@
 Each test runs a second time with its fence taken out, and then has to find the damage: so it is known to look at it.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator
@@ -98,9 +96,8 @@ def test_a_worker_that_lost_its_lease_does_not_touch_the_record(team: PostgresTe
     assert late_outcome(team, workspace_id) == "succeeded"
 
 
-def test_without_the_fence_its_late_outcome_would_stand(
-    team: PostgresTeam, workspace_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_fence_it_stands(team: PostgresTeam, workspace_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The late outcome: so the fence is needed."""
     monkeypatch.setattr(leases, "require", nothing)
     assert late_outcome(team, workspace_id) != "succeeded"
 
@@ -146,9 +143,7 @@ def test_who_listens_to_all_workspaces_is_woken_by_a_notice_alone(team: Postgres
     assert len(woken) == 2
 
 
-def test_a_job_run_here_before_the_database_was_restored_waits_there_again(
-    team: PostgresTeam, workspace_id: str
-) -> None:
+def test_a_job_run_before_the_database_was_restored_waits_there_again(team: PostgresTeam, workspace_id: str) -> None:
     job = job_of("again", "feedback", {"memory_id": "m", "verdict": "helpful"})
     running = lifecycle.step(lifecycle.accept(job, clock.now()), lifecycle.Started(), clock.now())
     assert running.state == "running"
@@ -346,9 +341,8 @@ def test_the_position_alone_refuses_it_too(tmp_path: Path, team: PostgresTeam, m
     assert found == [answered[0]]
 
 
-def test_without_both_fences_a_memory_that_was_answered_for_is_lost(
-    tmp_path: Path, team: PostgresTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_fences_a_memory_is_lost(tmp_path: Path, team: PostgresTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was answered for: so the fences are needed."""
     fenced = rows.commit
 
     def unfenced(connection: Connection, workspace_id: str, before: Position, *rest: Any) -> Position:

@@ -3,8 +3,6 @@
 A real gateway process over a real Postgres, with a role of its own that row-level security binds.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -69,10 +67,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Itera
 
 def machine(folder: Path, hosted: Hosted, token: str, workspace_id: str, cache: Path, *, shares: bool = False) -> Place:
     place = Place(
-        folder,
-        COGNEE_MEMORY_TEAM=hosted.address,
-        COGNEE_MEMORY_TEAM_TOKEN=token,
-        COGNEE_MEMORY_CACHE_DIR=str(cache),
+        folder, COGNEE_MEMORY_TEAM=hosted.address, COGNEE_MEMORY_TEAM_TOKEN=token, COGNEE_MEMORY_CACHE_DIR=str(cache)
     )
     membership.join(place.workspace, place.config, workspace_id, shares=shares)
     return place
@@ -192,9 +187,7 @@ def ask(hosted: Hosted, name: str, body: dict[str, Any], token: str) -> httpx.Re
 
 
 @pytest.mark.parametrize("name", sorted(bodies(NOBODY)))
-def test_each_route_answers_whose_workspace_it_is_and_shows_and_changes_no_other_persons(
-    strangers: Strangers, name: str
-) -> None:
+def test_each_route_answers_whose_workspace_it_is_and_touches_no_other(strangers: Strangers, name: str) -> None:
     hosted, body = strangers.hosted, bodies(strangers.workspace_id)[name]
     before = dump(hosted, strangers.workspace_id)
     theirs = ask(hosted, name, body, strangers.bobs)
@@ -307,9 +300,8 @@ def refused(connection: psycopg.Connection[Any]) -> Iterator[None]:
         yield
 
 
-def test_a_role_for_hosts_works_with_all_workspaces_and_can_change_no_table_and_read_no_token(
-    strangers: Strangers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_role_for_hosts_runs_all_workspaces_no_more(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can change no table and read no token."""
     hosted = strangers.hosted
     with hosted.server.connection() as connection:
         role = created_role(connection, "x")
@@ -538,9 +530,8 @@ def test_machines_that_lost_access_are_told_and_tokens_are_listed_also_after_the
         team.time()
 
 
-def test_a_machine_whose_token_was_revoked_says_so_at_once_also_after_a_restart_until_it_has_a_new_one(
-    hosted: Hosted, tmp_path: Path, model_cache: Path
-) -> None:
+def test_a_revoked_machine_says_so_until_it_has_a_new_token(hosted: Hosted, tmp_path: Path, model_cache: Path) -> None:
+    """At once, and after a restart too."""
     token = hosted.token("ivy")
     place = machine(tmp_path / "ivy", hosted, token, str(uuid4()), model_cache, shares=True)
     with place.worker():
@@ -626,8 +617,7 @@ def test_a_record_that_says_other_than_its_job_is_refused(strangers: Strangers, 
 
 
 @pytest.mark.parametrize(
-    "body",
-    [b"", b"{", b"[]", b"{}", b'{"workspace_id": 1}', b'{"workspace_id": "x"}', b"\xff", b'{"a": ' * 5000],
+    "body", [b"", b"{", b"[]", b"{}", b'{"workspace_id": 1}', b'{"workspace_id": "x"}', b"\xff", b'{"a": ' * 5000]
 )
 def test_what_is_no_request_gets_a_clear_error(strangers: Strangers, body: bytes) -> None:
     for name in ("registered", "share", "incoming", "listen"):
@@ -636,13 +626,13 @@ def test_what_is_no_request_gets_a_clear_error(strangers: Strangers, body: bytes
         assert (answer.status_code, answer.json()["error_code"]) == (400, "ARGUMENT_INVALID"), name
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b'[1, "secrets", "[1]", {}, null]', b'[1, "tombstones", "1", {}, null]',
-        b'[1, "memories", "[1, 2]", {}, null]', b"7",
-    ],
-)  # fmt: skip
+NOT_SHARED = [
+    b'[1, "secrets", "[1]", {}, null]', b'[1, "tombstones", "1", {}, null]',
+    b'[1, "memories", "[1, 2]", {}, null]', b"7",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", NOT_SHARED)
 def test_a_row_of_no_shared_table_is_refused_and_nothing_is_shared(strangers: Strangers, line: bytes) -> None:
     workspace_id = str(uuid4())
     answer = share(strangers, workspace_id, line + b"\n" + wire.END)
@@ -732,16 +722,16 @@ def memory(number: int, memory_id: str, words: str = "Said.", *, hidden: bool = 
     return SharedRow("memories", key_text([number]), value, None if hidden else b"\0" * 12)
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [SharedRow("persons", json.dumps([Y]), {"name": Y})],
-        [replace(memory(2, Y), vectors=None)],
-        [replace(memory(2, Y, hidden=True), vectors=b"\0" * 12)],
-        [memory(2, X)],
-        [memory(1, Y)],
-    ],
-)
+NO_WORKSPACES = [
+    [SharedRow("persons", json.dumps([Y]), {"name": Y})],
+    [replace(memory(2, Y), vectors=None)],
+    [replace(memory(2, Y, hidden=True), vectors=b"\0" * 12)],
+    [memory(2, X)],
+    [memory(1, Y)],
+]
+
+
+@pytest.mark.parametrize("rows", NO_WORKSPACES)
 def test_rows_that_are_no_workspace_are_not_shared(hosted: Hosted, rows: list[SharedRow]) -> None:
     """A changed client of one person must not stop the copies of all others."""
     workspace_id = str(uuid4())

@@ -3,8 +3,6 @@
 Real processes and a real Postgres, which the tests share: a pool runs whatever job it has, so each leaves none.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import urllib.request
@@ -56,9 +54,7 @@ def test_a_pool_runs_all_workspaces_jobs_and_keeps_so_many_copies(tmp_path: Path
         assert len(team.rows(nodes)) == 1, "a removed copy is none of the team's any more"
 
 
-def test_what_a_killed_or_a_stopped_pool_ran_has_one_effect_and_a_copy_of_an_ended_one_forgets(
-    tmp_path: Path, dsn: str, model_cache: Path
-) -> None:
+def test_what_an_ended_pool_ran_has_one_effect_and_a_copy_forgets(tmp_path: Path, dsn: str, model_cache: Path) -> None:
     lease = {"COGNEE_MEMORY_LEASE_SECONDS": "8"}
     team = Team(tmp_path, dsn, model_cache, workers=0)
     place = team.machine("laptop")

@@ -1,7 +1,5 @@
 """Replicas of a team's store have the same memories, and give the same answers, as one machine that did the same."""
 
-from __future__ import annotations
-
 import json
 import random
 import sqlite3
@@ -428,9 +426,7 @@ def test_a_workspace_with_memories_does_not_join_by_itself(tmp_path: Path, serve
         assert connection.execute("SELECT count(*) FROM memories").fetchone() == (1,)
 
 
-def test_rows_in_parts_give_the_same_as_whole(
-    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_in_parts_equal_whole_ones(machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A memory that was dropped and came back has another number: the rows of both may be in two parts."""
     script = Script(3)
     first = machines.stores[0]

@@ -5,8 +5,6 @@ turns. Then both machines of the team, and a third one that joins at the end, ar
 laptop that keeps no copy asks the gateway. The service has cognee, all others a graph in its place.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

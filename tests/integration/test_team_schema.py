@@ -4,8 +4,6 @@ program; its machines lose nothing.
 The newer program is this one with one more migration, put into its processes by a ``sitecustomize`` module.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,9 +39,7 @@ def upgrade(place: Place, folder: Path) -> None:
     place.environment["PYTHONPATH"] = str(folder)
 
 
-def test_a_gateway_of_the_former_program_stops_when_the_tables_are_upgraded_and_its_machines_lose_nothing(
-    tmp_path: Path, dsn: str, model_cache: Path
-) -> None:
+def test_a_former_gateway_stops_at_an_upgrade_and_nothing_is_lost(tmp_path: Path, dsn: str, model_cache: Path) -> None:
     team = Team(tmp_path, dsn, model_cache)
     place = team.machine("laptop")
     operator = Place(tmp_path / "operator", COGNEE_MEMORY_STORE=dsn)
@@ -81,9 +77,7 @@ def made(dsn: str) -> None:
     server.close()
 
 
-def test_an_upgrade_that_a_long_transaction_blocks_lets_others_pass_and_is_made_afterwards(
-    dsn: str, request: pytest.FixtureRequest
-) -> None:
+def test_an_upgrade_behind_a_long_transaction_lets_others_pass_first(dsn: str, request: pytest.FixtureRequest) -> None:
     made(dsn)
     request.getfixturevalue("newer_program")
     server = Server(dsn)
@@ -100,9 +94,7 @@ def test_an_upgrade_that_a_long_transaction_blocks_lets_others_pass_and_is_made_
     server.close()
 
 
-def test_an_upgrade_leaves_the_jobs_that_one_machine_alone_could_run_to_that_machine(
-    dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_upgrade_leaves_each_machine_the_jobs_it_alone_can_run(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has them in its folder, and posts them with what is attached, or runs them."""
     with monkeypatch.context() as former:
         former.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:5])

@@ -1,7 +1,5 @@
 """What is told of a database that cannot be reached or does not let us in: at once, with the server's own words."""
 
-from __future__ import annotations
-
 import logging
 import time
 from typing import Any
@@ -71,9 +69,7 @@ def test_a_server_that_goes_away_within_a_connection_is_not_reached_and_has_refu
 
 
 @pytest.mark.parametrize("mistake", ["a wrong password", "nobody listens"])
-def test_a_gateway_tells_its_log_why_and_those_who_ask_only_that(
-    mistake: str, dsn: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_gateway_tells_its_log_alone_the_reason(mistake: str, dsn: str, caplog: pytest.LogCaptureFixture) -> None:
     changed, _, said = MISTAKES[mistake]
     with caplog.at_level(logging.WARNING):
         error = error_of(Server(address(dsn, changed), tells_reasons=False))

@@ -5,8 +5,6 @@ Real worker processes and a real Postgres. A machine is a folder with a configur
 machines whose workers run, so each brings topics and jobs that no other has.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -231,9 +229,7 @@ def test_what_is_forgotten_while_machines_are_off_leaves_their_folders_when_thei
 # --- what operators see ---
 
 
-def test_a_failed_job_is_seen_from_every_machine_without_texts_until_it_runs_again_or_is_dismissed(
-    shared: Team,
-) -> None:
+def test_a_failed_job_is_seen_everywhere_without_texts_until_it_reruns_or_is_dismissed(shared: Team) -> None:
     first, second = shared.places
     remembered(first, "Slips are forgiven")
     slip = second.ended(second.submit("forget", {"topic_id": "gone"}))
@@ -368,9 +364,8 @@ def figure(place: Place, name: str) -> float | None:
     return None if found is None else float(found[1])
 
 
-def test_a_team_that_is_not_reached_is_told_within_seconds_and_in_the_metrics_and_no_other_route_waits(
-    tmp_path: Path, dsn: str, model_cache: Path
-) -> None:
+def test_an_unreached_team_is_told_in_seconds_and_holds_nobody_up(tmp_path: Path, dsn: str, model_cache: Path) -> None:
+    """By the status and the metrics; no other route waits."""
     team = Team(tmp_path, dsn, model_cache)
     with Link(team.gateway.port) as link, ThreadPoolExecutor(12) as clients:
         first = team.machine("first", port=link.port)

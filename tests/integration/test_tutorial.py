@@ -1,7 +1,5 @@
 """The tutorial, command by command, in a real workspace; and the workspace brought to another machine."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shlex

@@ -3,8 +3,6 @@
 Real processes, real signals. Jobs of the kind noop need no cognee, so these tests are about the engine alone.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import select

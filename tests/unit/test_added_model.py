@@ -36,21 +36,20 @@ def config(model: LocalModel, cache: Path) -> EmbeddingConfig:
 # --- what the folders say ---
 
 
-@pytest.mark.parametrize(
-    ("name", "query", "text", "pooling"),
-    [
-        ("bge-small-en-v1.5", "Represent this sentence for searching relevant passages: ", "", "first"),
-        ("e5-small-v2", "query: ", "passage: ", "mean"),
-        ("multilingual-e5-base", "query: ", "passage: ", "mean"),
-        ("gte-small", "", "", "mean"),
-        ("snowflake-arctic-embed-s", "Represent this sentence for searching relevant passages: ", "", "first"),
-        ("nomic-embed-text-v1.5", "search_query: ", "search_document: ", "mean"),
-        ("all-small-sentence", "", "", "none"),
-    ],
-)
-def test_a_model_of_each_layout_is_added_and_embeds_as_its_family_wants(
-    tmp_path: Path, name: str, query: str, text: str, pooling: str
-) -> None:
+LAYOUTS = [
+    ("bge-small-en-v1.5", "Represent this sentence for searching relevant passages: ", "", "first"),
+    ("e5-small-v2", "query: ", "passage: ", "mean"),
+    ("multilingual-e5-base", "query: ", "passage: ", "mean"),
+    ("gte-small", "", "", "mean"),
+    ("snowflake-arctic-embed-s", "Represent this sentence for searching relevant passages: ", "", "first"),
+    ("nomic-embed-text-v1.5", "search_query: ", "search_document: ", "mean"),
+    ("all-small-sentence", "", "", "none"),
+]
+
+
+@pytest.mark.parametrize(("name", "query", "text", "pooling"), LAYOUTS)
+def test_each_layout_embeds_as_its_family_does(tmp_path: Path, name: str, query: str, text: str, pooling: str) -> None:
+    """Each is added first."""
     folder, cache = hub_model.make(tmp_path / "hub", name), tmp_path / "cache"
     model = add(folder, cache, PAIRS)
     assert (model.name, model.dimensions, model.licence, model.token_limit) == (name, hub_model.WIDTH, "mit", 256)

@@ -53,53 +53,51 @@ def states(memory: Memory, folder: Path) -> dict[str, str]:
 # --- what may be an anchor ---
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("It is in src/auth/token.ts.", ["path src/auth/token.ts"]),
-        ("登录在src/auth/token.ts中,由refresh_token处理。", ["path src/auth/token.ts", "name refresh_token"]),
-        ("設定は`config.toml`にある。", ["path config.toml", "name config.toml"]),
-        ("The state is `.state/last`.", ["path .state/last"]),
-        ("The terms are in `LICENSE`.", ["path LICENSE", "name LICENSE"]),
-        ("Use `--no-cache` with it.", ["name --no-cache"]),
-        ("`parse_all(text, limit)` calls `Parser.parse()`.", ["name parse_all", "name Parser.parse"]),
-        ("HTTP_TIMEOUT is 30 here.", ["value HTTP_TIMEOUT=30", "name HTTP_TIMEOUT"]),
-        ("Wir nutzen TypeScript 4.2.2.", ["value TypeScript=4.2.2", "name TypeScript"]),
-        ("用 golang 1.13.0 构建。", ["value golang=1.13.0"]),
-        ("Start it with `make serve` there.", ["command serve"]),
-        ("Lancez `npm run build:prod`.", ["command build:prod", "name build:prod"]),
-        ("See https://example.org/src/main.py for more.", []),
-        ("We go to the sea in July, all of us.", []),
-        ("Remove `old_name` and rename new_name.", []),
-        ("Wir ersetzen old_name durch new_name.", []),
-        ("The job deletes rows by delete_rows.", ["name delete_rows"]),
-    ],
-)
+WORDS_OF = [
+    ("It is in src/auth/token.ts.", ["path src/auth/token.ts"]),
+    ("登录在src/auth/token.ts中,由refresh_token处理。", ["path src/auth/token.ts", "name refresh_token"]),
+    ("設定は`config.toml`にある。", ["path config.toml", "name config.toml"]),
+    ("The state is `.state/last`.", ["path .state/last"]),
+    ("The terms are in `LICENSE`.", ["path LICENSE", "name LICENSE"]),
+    ("Use `--no-cache` with it.", ["name --no-cache"]),
+    ("`parse_all(text, limit)` calls `Parser.parse()`.", ["name parse_all", "name Parser.parse"]),
+    ("HTTP_TIMEOUT is 30 here.", ["value HTTP_TIMEOUT=30", "name HTTP_TIMEOUT"]),
+    ("Wir nutzen TypeScript 4.2.2.", ["value TypeScript=4.2.2", "name TypeScript"]),
+    ("用 golang 1.13.0 构建。", ["value golang=1.13.0"]),
+    ("Start it with `make serve` there.", ["command serve"]),
+    ("Lancez `npm run build:prod`.", ["command build:prod", "name build:prod"]),
+    ("See https://example.org/src/main.py for more.", []),
+    ("We go to the sea in July, all of us.", []),
+    ("Remove `old_name` and rename new_name.", []),
+    ("Wir ersetzen old_name durch new_name.", []),
+    ("The job deletes rows by delete_rows.", ["name delete_rows"]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), WORDS_OF)
 def test_paths_names_options_tasks_and_versions_in_any_language_are_words(text: str, expected: list[str]) -> None:
     found = [f"{each.kind} {each.text}" + (f"={each.value}" if each.value else "") for each in words(text)]
     assert [each for each in found if each in expected or not expected] == expected
 
 
-@pytest.mark.parametrize(
-    ("kind", "word", "line", "stands"),
-    [
-        ("name", "refresh", b"refreshToken()", False),
-        ("name", "refreshToken", b"  this.refreshToken()", True),
-        ("name", "--cache", b'"--cache-dir"', False),
-        ("command", "build", b"build: lint", True),
-        ("command", "build", b'  "build": "vite",', True),
-        ("command", "build", b"[tasks.build]", True),
-        ("command", "build", b"lint: build", False),
-        ("value", "React=18.2", b'"react": "^18.2.1"', True),
-        ("value", "React=18.2", b'"react": "^18.20.0"', False),
-        ("value", "mocha=8.2.1", b'"@types/mocha": "8.2.1"', False),
-        ("value", "Python=3.11", b'requires-python = ">=3.11"', True),
-        ("value", "MAX=5", b"MAX = 50", False),
-    ],
-)
-def test_a_word_stands_in_a_line_whole_and_a_value_beside_its_name(
-    kind: anchor.AnchorKind, word: str, line: bytes, stands: bool
-) -> None:
+IN_A_LINE = [
+    ("name", "refresh", b"refreshToken()", False),
+    ("name", "refreshToken", b"  this.refreshToken()", True),
+    ("name", "--cache", b'"--cache-dir"', False),
+    ("command", "build", b"build: lint", True),
+    ("command", "build", b'  "build": "vite",', True),
+    ("command", "build", b"[tasks.build]", True),
+    ("command", "build", b"lint: build", False),
+    ("value", "React=18.2", b'"react": "^18.2.1"', True),
+    ("value", "React=18.2", b'"react": "^18.20.0"', False),
+    ("value", "mocha=8.2.1", b'"@types/mocha": "8.2.1"', False),
+    ("value", "Python=3.11", b'requires-python = ">=3.11"', True),
+    ("value", "MAX=5", b"MAX = 50", False),
+]
+
+
+@pytest.mark.parametrize(("kind", "word", "line", "stands"), IN_A_LINE)
+def test_a_word_stands_whole_a_value_by_its_name(kind: anchor.AnchorKind, word: str, line: bytes, stands: bool) -> None:
     assert anchor.in_file(kind, word, b"first\n" + line + b"\nlast") is stands
 
 
@@ -139,17 +137,17 @@ def test_only_what_stands_in_the_code_is_kept_with_the_commit_and_the_branch(pro
     )
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "word", "state"),
-    [
-        ("README.md", "Other words.", "refreshToken", "verified"),
-        ("src/auth/token.ts", "export function renew() {}\n", "refreshToken", "not_found"),
-        ("src/auth/token.ts", "export function renew() {}\n", "src/auth/token.ts", "changed"),
-        ("src/auth/token.ts", "refreshToken\nconst MAX_RETRIES = 8;\n", "MAX_RETRIES 5", "not_found"),
-        ("src/auth/token.ts", "refreshToken\nconst MAX_RETRIES = 8;\n", "MAX_RETRIES", "verified"),
-        ("package.json", '{"scripts": {"build": "vite"}}', "build:prod", "not_found"),
-    ],
-)
+LATER_TREES = [
+    ("README.md", "Other words.", "refreshToken", "verified"),
+    ("src/auth/token.ts", "export function renew() {}\n", "refreshToken", "not_found"),
+    ("src/auth/token.ts", "export function renew() {}\n", "src/auth/token.ts", "changed"),
+    ("src/auth/token.ts", "refreshToken\nconst MAX_RETRIES = 8;\n", "MAX_RETRIES 5", "not_found"),
+    ("src/auth/token.ts", "refreshToken\nconst MAX_RETRIES = 8;\n", "MAX_RETRIES", "verified"),
+    ("package.json", '{"scripts": {"build": "vite"}}', "build:prod", "not_found"),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "word", "state"), LATER_TREES)
 def test_a_later_tree_says_what_is_still_there(project: Path, path: str, text: str, word: str, state: str) -> None:
     memory = noted(project)
     write(project, path, text)
@@ -178,30 +176,28 @@ def lose_all(project: Path) -> None:
     commit(project)
 
 
-@pytest.mark.parametrize(
-    ("moves", "is_said"),
-    [
-        (lambda project: lose_all(project), True),
-        # another branch, on which it never was
-        (lambda project: (git(project, "checkout", "-q", "--orphan", "other"), lose_all(project)), False),
-        # another branch that came from it
-        (lambda project: (git(project, "checkout", "-qb", "other"), lose_all(project)), True),
-        # its branch was merged in another form, and removed
-        (
-            lambda project: (
-                git(project, "checkout", "-q", "--orphan", "other"),
-                lose_all(project),
-                git(project, "branch", "-qD", "main"),
-            ),
-            True,
+MOVES = [
+    (lambda project: lose_all(project), True),
+    # another branch, on which it never was
+    (lambda project: (git(project, "checkout", "-q", "--orphan", "other"), lose_all(project)), False),
+    # another branch that came from it
+    (lambda project: (git(project, "checkout", "-qb", "other"), lose_all(project)), True),
+    # its branch was merged in another form, and removed
+    (
+        lambda project: (
+            git(project, "checkout", "-q", "--orphan", "other"),
+            lose_all(project),
+            git(project, "branch", "-qD", "main"),
         ),
-        # all in one pack, as after a clone
-        (lambda project: (git(project, "checkout", "-qb", "other"), lose_all(project), git(project, "gc", "-q")), True),
-    ],
-)
-def test_that_something_is_gone_is_only_said_where_it_must_have_been(
-    project: Path, moves: Callable[[Path], object], is_said: bool
-) -> None:
+        True,
+    ),
+    # all in one pack, as after a clone
+    (lambda project: (git(project, "checkout", "-qb", "other"), lose_all(project), git(project, "gc", "-q")), True),
+]
+
+
+@pytest.mark.parametrize(("moves", "is_said"), MOVES)
+def test_only_what_must_have_been_is_said_gone(project: Path, moves: Callable[[Path], object], is_said: bool) -> None:
     memory = noted(project)
     moves(project)
     assert (states(memory, project).get("refreshToken") == "not_found") is is_said

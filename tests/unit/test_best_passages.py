@@ -50,15 +50,15 @@ def test_a_sentence_that_the_shown_decision_has_is_not_shown_again() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "query", "shown"),
-    [
-        (TURN.format("Nothing else does."), "a display", ["It opens a window."]),
-        (TURN.format("Nothing else does."), "what else", ["Nothing else does."]),
-        ("Tests need a display.", "display", ["Tests need a display."]),
-        ("Tests need a display. Or not.", "display", ["Tests need a display."]),
-    ],
-)
+TURNS = [
+    (TURN.format("Nothing else does."), "a display", ["It opens a window."]),
+    (TURN.format("Nothing else does."), "what else", ["Nothing else does."]),
+    ("Tests need a display.", "display", ["Tests need a display."]),
+    ("Tests need a display. Or not.", "display", ["Tests need a display."]),
+]
+
+
+@pytest.mark.parametrize(("text", "query", "shown"), TURNS)
 def test_of_a_conversation_only_the_answer_is_shown(text: str, query: str, shown: list[str]) -> None:
     assert best(legacy("turn", text), query) == shown
 

@@ -133,16 +133,16 @@ def test_the_help_of_the_whole_names_every_command_and_the_exit_codes() -> None:
     assert "0 done, 1 failed, 2 wrong usage, 3 no worker, 4 rejected, 5 timed out" in shown
 
 
-@pytest.mark.parametrize(
-    ("arguments", "near"),
-    [
-        ("wroker", "'worker'"), ("serch x", "'search'"), ("use", "'model use'"), ("retry x", "'jobs retry'"),
-        ("jobs lst", "'list'"), ("jobs list --state failed --limt 3", "'--limit'"),
-        ("retrieve x --max-results=3 --hlf-life-days 3", "'--half-life-days'"),
-        ("retrieve x --top 3", "'--topic-id'"), ("retrieve x --max 3", "'--max-results' or '--max-tokens'"),
-        ("forget --top nothing", "'--topic-id'"), ("worker logs --folow", "'--follow'"),
-    ],
-)  # fmt: skip
+NEAR_USAGE = [
+    ("wroker", "'worker'"), ("serch x", "'search'"), ("use", "'model use'"), ("retry x", "'jobs retry'"),
+    ("jobs lst", "'list'"), ("jobs list --state failed --limt 3", "'--limit'"),
+    ("retrieve x --max-results=3 --hlf-life-days 3", "'--half-life-days'"),
+    ("retrieve x --top 3", "'--topic-id'"), ("retrieve x --max 3", "'--max-results' or '--max-tokens'"),
+    ("forget --top nothing", "'--topic-id'"), ("worker logs --folow", "'--follow'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "near"), NEAR_USAGE)
 def test_wrong_usage_names_what_is_near(arguments: str, near: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments.split()) == 2
     told = capsys.readouterr().err
@@ -192,30 +192,30 @@ SEVERAL_WORDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("line", "given"),
-    [
-        ("worker --workspace w --json status", {"verb": "status", "workspace": "w", "json": True}),
-        ("worker status --json --workspace w", {"verb": "status", "workspace": "w", "json": True}),
-        ("worker --workspace w", {"verb": None, "workspace": "w", "json": False}),
-        ("--json topics", {"json": True}),
-        ("topics --json", {"json": True}),
-        ("topics", {"json": False}),
-        ("status --workspace-path a", {"workspace": "a"}),
-        ("submit -", {"wait": True}),
-        ("rebuild", {"wait": True}),
-        ("memories set-status m Active", {"wait": True}),
-        ("submit - --no-wait", {"wait": False}),
-        ("ingest a b", {"wait": False}),
-        ("ingest a b --wait", {"wait": True}),
-        *[(f"jobs {verb} --json", {"verb": verb, "json": True}) for verb in ("pause", "resume", "drain", "prune")],
-        ("jobs drain", {"timeout": None}),
-        ("jobs drain --timeout 2.5", {"timeout": 2.5}),
-        *[(f"{verb} queue --limit 3", {"max_results": "3"}) for verb in ("retrieve", "context")],
-        ("explain queue --limit 3 --max-results 4", {"limit": "3", "max_results": "4"}),
-        *[(f"{verb} Redis 'job queue'", {name: "Redis job queue"}) for verb, name in SEVERAL_WORDS],
-    ],
-)
+LINES_MEANT = [
+    ("worker --workspace w --json status", {"verb": "status", "workspace": "w", "json": True}),
+    ("worker status --json --workspace w", {"verb": "status", "workspace": "w", "json": True}),
+    ("worker --workspace w", {"verb": None, "workspace": "w", "json": False}),
+    ("--json topics", {"json": True}),
+    ("topics --json", {"json": True}),
+    ("topics", {"json": False}),
+    ("status --workspace-path a", {"workspace": "a"}),
+    ("submit -", {"wait": True}),
+    ("rebuild", {"wait": True}),
+    ("memories set-status m Active", {"wait": True}),
+    ("submit - --no-wait", {"wait": False}),
+    ("ingest a b", {"wait": False}),
+    ("ingest a b --wait", {"wait": True}),
+    *[(f"jobs {verb} --json", {"verb": verb, "json": True}) for verb in ("pause", "resume", "drain", "prune")],
+    ("jobs drain", {"timeout": None}),
+    ("jobs drain --timeout 2.5", {"timeout": 2.5}),
+    *[(f"{verb} queue --limit 3", {"max_results": "3"}) for verb in ("retrieve", "context")],
+    ("explain queue --limit 3 --max-results 4", {"limit": "3", "max_results": "4"}),
+    *[(f"{verb} Redis 'job queue'", {name: "Redis job queue"}) for verb, name in SEVERAL_WORDS],
+]
+
+
+@pytest.mark.parametrize(("line", "given"), LINES_MEANT)
 def test_a_line_is_read_as_it_is_meant(line: str, given: dict[str, Any]) -> None:
     assert vars(parsed(*shlex.split(line))).items() >= given.items()
 
@@ -244,14 +244,14 @@ def test_a_program_reads_the_version_as_an_object(place: Place, arguments: list[
     assert json.loads(done.stdout) == {"success": True, "version": VERSION}
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "dance", "jobs", "jobs show", "worker dance", "retrieve", "submit", "status --loud", "jobs list --limit many",
-        "memories set-status m Done", "rebuild --what nothing", "rebuild --wait --no-wait", "jobs pause job-1",
-        "jobs drain --timeout soon", "jobs prune --all", "jobs stop",
-    ],
-)  # fmt: skip
+WRONG_USAGE = [
+    "dance", "jobs", "jobs show", "worker dance", "retrieve", "submit", "status --loud", "jobs list --limit many",
+    "memories set-status m Done", "rebuild --what nothing", "rebuild --wait --no-wait", "jobs pause job-1",
+    "jobs drain --timeout soon", "jobs prune --all", "jobs stop",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", WRONG_USAGE)
 def test_wrong_usage_is_said_on_stderr_with_the_exit_status_two(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(line.split()) == 2
     printed = capsys.readouterr()
@@ -344,19 +344,19 @@ def test_a_job_file_keeps_its_own_id_in_either_spelling(place: Place) -> None:
         assert (dropped["max_attempts"], "maxAttempts" in dropped, "jobId" in dropped) == (2, False, False)
 
 
-@pytest.mark.parametrize(
-    "job",
-    [
-        {"payload": {}},
-        {"kind": "check"},
-        {"kind": "check", "payload": []},
-        {"kind": "check", "payload": {}, "workspace": "/"},
-        {"kind": "check", "payload": {}, "start": True},
-        {"kind": "check", "payload": {"x": 1}},
-        {"kind": "check", "payload": {}, "job_id": "../../etc"},
-        {"kind": "dance", "payload": {}},
-    ],
-)
+REJECTED_JOBS = [
+    {"payload": {}},
+    {"kind": "check"},
+    {"kind": "check", "payload": []},
+    {"kind": "check", "payload": {}, "workspace": "/"},
+    {"kind": "check", "payload": {}, "start": True},
+    {"kind": "check", "payload": {"x": 1}},
+    {"kind": "check", "payload": {}, "job_id": "../../etc"},
+    {"kind": "dance", "payload": {}},
+]
+
+
+@pytest.mark.parametrize("job", REJECTED_JOBS)
 def test_a_job_that_the_worker_would_reject_is_refused_at_once(tmp_path: Path, job: dict[str, Any]) -> None:
     place = Place(tmp_path, adopted=False)
     found = submitted(place, job)
@@ -369,80 +369,68 @@ def test_text_that_is_no_json_object_is_wrong_usage(place: Place) -> None:
         assert place.fails("submit", "-", "--no-start", input=text) == (2, "ARGUMENT_INVALID")
 
 
-def test_an_ingest_says_the_jobs_id_and_goes(place: Place) -> None:
-    found = place.json("ingest", "--no-start", "Why?", "Because.", "--importance", "0.5")
-    dropped = json.loads(place.spool.dropped(found["job_id"]).read_bytes())
-    assert dropped["payload"] == {
-        "conversation": {"user_message": "Why?", "assistant_message": "Because.", "importance": 0.5}
-    }
-
-
-def test_an_ingest_takes_a_summary_with_labels(place: Place) -> None:
-    found = place.json(
-        "ingest", "--no-start", "--summary", "Topic: A\nContext: B", "--topic-id", "t", "--status", "Final",
-        "--job-id", "mine",
-    )  # fmt: skip
-    assert found["job_id"] == "mine"
-    dropped = json.loads(place.spool.dropped("mine").read_bytes())
-    assert dropped["payload"] == {"summary_text": "Topic: A\nContext: B", "topic_id": "t", "status": "Final"}
-
-
-def test_a_summary_is_given_by_its_fields(place: Place) -> None:
-    place.json(
-        "ingest", "--no-start", "--job-id", "mine", "--topic", "Loans", "--context", "How long?",
-        "--decision", "A loan lasts 21 days.", "--decision", "A reader may renew twice.", "--rationale", "Novels.",
-        "--open-question", "Films?", "--next-step", "Ask.", "--reference", "#12", "--time-scope", "one talk",
-        "--plan-id", "plan-3", "--status", "Draft", "--importance", "0.5", "--timestamp", "2026-11-03T10:00:00Z",
-    )  # fmt: skip
-    dropped = json.loads(place.spool.dropped("mine").read_bytes())
-    assert dropped["payload"] == {
-        "summary": {
-            "topic": "Loans", "context": "How long?", "rationale": ["Novels."], "open_questions": ["Films?"],
-            "decisions": ["A loan lasts 21 days.", "A reader may renew twice."], "next_steps": ["Ask."],
-            "references": ["#12"], "time_scope": "one talk", "plan_id": "plan-3", "status": "Draft", "importance": 0.5,
-            "created_at": "2026-11-03T10:00:00Z",
-        }
-    }  # fmt: skip
-
-
 LINE = "Billing keeps its data in PostgreSQL, since it has row-level security."
 CUT = "Billing keeps its data in PostgreSQL, since it has row-…"
 LONG = "Minutes of Monday\n\nThe desk stays in Oban."
 
 
-@pytest.mark.parametrize(
-    ("arguments", "summary"),
-    [
-        (["-"], {"topic": "Use spaces.", "context": "Use spaces.", "decisions": ["Use spaces."]}),
-        (["Use tabs."], {"topic": "Use tabs.", "context": "Use tabs.", "decisions": ["Use tabs."]}),
-        ([LINE, "--tag", "db"], {"topic": CUT, "context": LINE, "decisions": [LINE], "tags": ["db"]}),
-        ([LONG], {"topic": "Minutes of Monday", "context": LONG}),
-        (["\u6c38" * 70], {"topic": "\u6c38" * 59 + "…", "context": "\u6c38" * 70, "decisions": ["\u6c38" * 70]}),
-        (["--decision", "A.", "--decision", "B."], {"topic": "A. B.", "context": "A. B.", "decisions": ["A.", "B."]}),
-        (["--topic", "T", "--decision", "A."], {"topic": "T", "context": "A.", "decisions": ["A."]}),
-    ],
-)
-def test_one_text_or_decisions_alone_are_a_summary_that_is_named_by_what_it_says(
-    place: Place, arguments: list[str], summary: dict[str, Any]
-) -> None:
-    done = place.cli("ingest", *arguments, "--no-start", "--job-id", "mine", input="Use spaces.\n")
-    assert done.returncode == 0
-    assert json.loads(place.spool.dropped("mine").read_bytes())["payload"] == {"summary": summary}
+def alone(topic: str, context: str | None = None, *decisions: str, **more: Any) -> dict[str, Any]:
+    decided = {"decisions": [*decisions]} if decisions else {}
+    return {"summary": {"topic": topic, "context": context or topic, **decided, **more}}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--topic", "A", "--context", "B", "--summary-json", "{}"], "--topic and --summary-json are two ways"),
-        (["--decision", "A", "--summary", "text"], "--decision and --summary are two ways"),
-        (["--topic", "A", "--context", "B", "--decision", "Use", "PostgreSQL"], "the message 'PostgreSQL'"),
-        (["--topic", "A", "--rationale", "B"], "--context is missing"),
-        (["--context", "A"], "--topic is missing"),
-        (["Which", "database", "PostgreSQL"], "3 texts were given"),
-        (["  "], "There is no text"),
-        (["--decision", ""], "There is no text"),
-    ],
-)
+FIELDS = (
+    "--topic", "Loans", "--context", "How long?", "--decision", "A loan lasts 21 days.", "--decision", "Renew twice.",
+    "--rationale", "Novels.", "--open-question", "Films?", "--next-step", "Ask.", "--reference", "#12",
+    "--time-scope", "one talk", "--plan-id", "plan-3", "--status", "Draft", "--importance", "0.5",
+    "--timestamp", "2026-11-03T10:00:00Z",
+)  # fmt: skip
+OF_FIELDS = alone(
+    "Loans", "How long?", "A loan lasts 21 days.", "Renew twice.", rationale=["Novels."], open_questions=["Films?"],
+    next_steps=["Ask."], references=["#12"], time_scope="one talk", plan_id="plan-3", status="Draft", importance=0.5,
+    created_at="2026-11-03T10:00:00Z",
+)  # fmt: skip
+TURN = {"conversation": {"user_message": "Why?", "assistant_message": "Because.", "importance": 0.5}}
+LABELLED = ("--summary", "Topic: A\nContext: B", "--topic-id", "t", "--status", "Final")
+INGESTED = [
+    (("Why?", "Because.", "--importance", "0.5"), TURN),
+    (LABELLED, {"summary_text": "Topic: A\nContext: B", "topic_id": "t", "status": "Final"}),
+    (FIELDS, OF_FIELDS),
+    # A text or decisions alone are a summary that is named by what it says.
+    (["-"], alone("Use spaces.", None, "Use spaces.")),
+    (["Use tabs."], alone("Use tabs.", None, "Use tabs.")),
+    ([LINE, "--tag", "db"], alone(CUT, LINE, LINE, tags=["db"])),
+    ([LONG], alone("Minutes of Monday", LONG)),
+    (["\u6c38" * 70], alone("\u6c38" * 59 + "…", "\u6c38" * 70, "\u6c38" * 70)),
+    (["--decision", "A.", "--decision", "B."], alone("A. B.", None, "A.", "B.")),
+    (["--topic", "T", "--decision", "A."], alone("T", "A.", "A.")),
+]
+
+
+@pytest.mark.parametrize(("arguments", "payload"), INGESTED)
+def test_an_ingest_drops_what_its_arguments_say(place: Place, arguments: list[str], payload: dict[str, Any]) -> None:
+    done = place.cli("ingest", *arguments, "--no-start", "--job-id", "mine", "--json", input="Use spaces.\n")
+    assert json.loads(done.stdout)["job_id"] == "mine"
+    assert json.loads(place.spool.dropped("mine").read_bytes())["payload"] == payload
+
+
+def test_an_ingest_says_the_id_that_its_job_got(place: Place) -> None:
+    assert place.spool.dropped(place.json("ingest", "--no-start", "Use tabs.")["job_id"]).exists()
+
+
+TWO_FORMS = [
+    (["--topic", "A", "--context", "B", "--summary-json", "{}"], "--topic and --summary-json are two ways"),
+    (["--decision", "A", "--summary", "text"], "--decision and --summary are two ways"),
+    (["--topic", "A", "--context", "B", "--decision", "Use", "PostgreSQL"], "the message 'PostgreSQL'"),
+    (["--topic", "A", "--rationale", "B"], "--context is missing"),
+    (["--context", "A"], "--topic is missing"),
+    (["Which", "database", "PostgreSQL"], "3 texts were given"),
+    (["  "], "There is no text"),
+    (["--decision", ""], "There is no text"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), TWO_FORMS)
 def test_an_ingest_of_two_forms_names_what_does_not_fit(place: Place, arguments: list[str], message: str) -> None:
     done = place.cli("ingest", *arguments, "--no-start")
     assert (done.returncode, done.stdout) == (2, "")
@@ -450,19 +438,19 @@ def test_an_ingest_of_two_forms_names_what_does_not_fit(place: Place, arguments:
     assert not place.spool.root.exists() or spool.inbox(place.spool) == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status"),
-    [
-        (["ingest", "only one", ""], 2),
-        (["ingest", "--topic", " ", "--context", "B"], 4),
-        (["ingest", "a", "b", "--topic-id", "t"], 2),
-        (["ingest", "a", "b", "--importance", "much"], 2),
-        (["ingest", "a", "b", "--importance", "2"], 4),
-        (["ingest", "--summary"], 2),
-        (["ingest", "--summary-json", '{"topic": "A"}'], 4),
-        (["ingest", "a", "b", "--job-id", "No Id"], 4),
-    ],
-)
+WITHOUT_WORK = [
+    (["ingest", "only one", ""], 2),
+    (["ingest", "--topic", " ", "--context", "B"], 4),
+    (["ingest", "a", "b", "--topic-id", "t"], 2),
+    (["ingest", "a", "b", "--importance", "much"], 2),
+    (["ingest", "a", "b", "--importance", "2"], 4),
+    (["ingest", "--summary"], 2),
+    (["ingest", "--summary-json", '{"topic": "A"}'], 4),
+    (["ingest", "a", "b", "--job-id", "No Id"], 4),
+]
+
+
+@pytest.mark.parametrize(("arguments", "status"), WITHOUT_WORK)
 def test_an_ingest_that_cannot_work_is_refused_and_not_dropped(place: Place, arguments: list[str], status: int) -> None:
     done = place.cli(*arguments, "--no-start", "--json")
     assert done.returncode == status
@@ -606,14 +594,17 @@ def test_a_topic_is_named_once(place: Place, command: str) -> None:
     assert not place.workspace.spool.root.exists() or not spool.inbox(place.workspace.spool)
 
 
+ENDS = [
+    ("failed", {"error": JobError("TEST_FAILURE", "Not yet.").as_dict()}, "TEST_FAILURE: Not yet."),
+    ("cancelled", {}, "CANCELLED"),
+    ("cancelled", {"error": JobError("SYSTEM_BUSY").as_dict()}, "CANCELLED"),
+    ("succeeded", {"job_sha256": "another", "result": {}}, "JOB_ID_CONFLICT"),
+]
+
+
 @pytest.mark.parametrize(
     ("state", "fields", "message"),
-    [
-        ("failed", {"error": JobError("TEST_FAILURE", "Not yet.").as_dict()}, "TEST_FAILURE: Not yet."),
-        ("cancelled", {}, "CANCELLED"),
-        ("cancelled", {"error": JobError("SYSTEM_BUSY").as_dict()}, "CANCELLED"),
-        ("succeeded", {"job_sha256": "another", "result": {}}, "JOB_ID_CONFLICT"),
-    ],
+    ENDS,
     ids=["it failed", "somebody cancelled it", "cancelled while it waited for a retry", "another job had its id"],
 )
 def test_the_end_of_a_waited_job_without_success_is_the_error_of_the_command(

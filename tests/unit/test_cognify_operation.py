@@ -496,9 +496,7 @@ def test_before_an_answer_the_graph_has_all_that_waited(place: Place) -> None:
     assert said[0]["message"] == "opening the knowledge graph; what is stored can be found"
 
 
-def test_no_answer_comes_while_the_graph_keeps_what_was_forgotten(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_answer_comes_while_the_graph_keeps_a_forgotten_one(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     (memory,) = place.cognify(texts=["Atlas beside Postgres."])["memories"]
     place.forget(memory["memory_id"])
     monkeypatch.setattr(place.fake, "delete", lambda _: (_ for _ in ()).throw(JobError("GRAPH_WRITE_FAILED")))

@@ -133,9 +133,7 @@ def test_without_a_digest_the_present_topic_is_compacted_with_a_preview(stores: 
     assert previews.load(workspace, result["preview_digest"]) is not None
 
 
-def test_a_job_that_runs_again_after_its_effect_has_the_same_result_and_no_second_effect(
-    filled: WithFakeGraph, workspace: Workspace
-) -> None:
+def test_a_job_that_runs_again_has_the_same_result_and_one_effect(filled: WithFakeGraph, workspace: Workspace) -> None:
     filled.fake.raised = JobError("GRAPH_WRITE_FAILED")
     seen = preview(filled)
     options = {"preview_digest": seen["preview_digest"]}
@@ -161,9 +159,7 @@ def test_a_later_job_of_the_same_id_is_another_job(filled: Stores) -> None:
     assert statuses(filled, *again["superseded"]) == ["Superseded", "Superseded"]
 
 
-def test_what_is_written_of_a_compaction_is_all_or_nothing(
-    filled: Stores, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_compaction_is_all_or_nothing(filled: Stores, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     preview(filled)
     before = rows(workspace)
 
@@ -227,20 +223,20 @@ def test_a_rejected_conflict_is_a_verdict_and_is_not_asked_again_not_even_after_
     assert [conflict["judged_by"] for conflict in preview(filled)["conflicts"]] == ["said"]
 
 
-@pytest.mark.parametrize(
-    ("holds", "decisions", "told"),
-    [
-        ("newer", ["[Later] Retry three times (2026-10-09, #2) supersedes Retry five times (2026-10-02, #1)",
-                   "[Earlier] Retry five times (2026-10-02, #1)"],
-         "“Retry three times” (2026-10-09, #2) replaced “Retry five times” (2026-10-02, #1): The council said so."),
-        ("older", ["[Later] Retry five times (2026-10-02, #1) supersedes Retry three times (2026-10-09, #2)",
-                   "[Earlier] Retry three times (2026-10-09, #2)"],
-         "“Retry five times” (2026-10-02, #1) holds, not “Retry three times” (2026-10-09, #2): The council said so."),
-        ("both", ["Retry five times (2026-10-02, #1)", "Retry three times (2026-10-09, #2)"],
-         "“Retry three times” (2026-10-09, #2) and “Retry five times” (2026-10-02, #1) both hold:"
-         " The council said so."),
-    ],
-)  # fmt: skip
+SETTLED = [
+    ("newer", ["[Later] Retry three times (2026-10-09, #2) supersedes Retry five times (2026-10-02, #1)",
+               "[Earlier] Retry five times (2026-10-02, #1)"],
+     "“Retry three times” (2026-10-09, #2) replaced “Retry five times” (2026-10-02, #1): The council said so."),
+    ("older", ["[Later] Retry five times (2026-10-02, #1) supersedes Retry three times (2026-10-09, #2)",
+               "[Earlier] Retry three times (2026-10-09, #2)"],
+     "“Retry five times” (2026-10-02, #1) holds, not “Retry three times” (2026-10-09, #2): The council said so."),
+    ("both", ["Retry five times (2026-10-02, #1)", "Retry three times (2026-10-09, #2)"],
+     "“Retry three times” (2026-10-09, #2) and “Retry five times” (2026-10-02, #1) both hold:"
+     " The council said so."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("holds", "decisions", "told"), SETTLED)
 def test_what_the_review_settled_is_settled_in_the_record_with_its_reason(
     filled: Stores, holds: str, decisions: list[str], told: str
 ) -> None:

@@ -227,9 +227,7 @@ def test_without_vectors_no_memory_is_like_another() -> None:
     assert repetitions_last([], np.zeros((0, 0), np.float32)) == []
 
 
-def test_with_the_real_model_another_wording_repeats_and_a_near_subject_does_not(
-    tmp_path: Path, model_cache: Path
-) -> None:
+def test_with_the_real_model_other_words_repeat_and_a_near_subject_does_not(tmp_path: Path, model_cache: Path) -> None:
     def about(memory_id: str, thing: str, context: str, *decisions: str) -> Memory:
         return summary(memory_id, context, topic=f"Retry policy of the {thing}", decisions=decisions)
 
@@ -280,9 +278,7 @@ def memories(draw: st.DrawFn) -> list[Memory]:
 
 @settings(deadline=None, max_examples=300)
 @given(found=memories(), budget=st.integers(1, 250))
-def test_the_block_keeps_to_its_budget_whatever_the_memories_say(
-    word_pieces: CountTokens, found: list[Memory], budget: int
-) -> None:
+def test_the_block_keeps_its_budget_for_any_memory(word_pieces: CountTokens, found: list[Memory], budget: int) -> None:
     for count in (word_pieces, len):
         made = block(found, count, budget)
         assert made.tokens == count(made.text) <= budget

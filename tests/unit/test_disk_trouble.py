@@ -20,9 +20,7 @@ FULL = OSError(28, "No space left on device")
 
 
 @pytest.mark.parametrize("number", range(14))
-def test_jobs_whose_acceptance_the_disk_refused_half_way_all_run_in_the_end(
-    tmp_path: Path, refuse_after: Callable[..., None], number: int
-) -> None:
+def test_jobs_half_accepted_on_a_full_disk_run(tmp_path: Path, refuse_after: Callable[..., None], number: int) -> None:
     door = Door(tmp_path / "spool", partial_write_grace=2.0)
     for job_id in ("a", "b"):
         door.drop(f"{job_id}.json")

@@ -78,26 +78,26 @@ MACHINE = doctor_machine.Machine(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("change", "wanted"),
-    [
-        ({}, set()),
-        ({"free": 50 * MIB}, {"DISK_LOW"}),
-        ({"free": 150 * MIB}, {"DISK_TIGHT"}),
-        ({"free_inodes": 10}, {"INODES_LOW"}),
-        ({"free_inodes": None, "watches": None, "instances": None, "open_files": None}, set()),
-        ({"read_only": True}, {"DISK_READ_ONLY"}),
-        ({"mount": NFS}, {"MOUNT_UNSAFE", "MOUNT_WITHOUT_EVENTS"}),
-        ({"mount": NFS, "unsafe_is_allowed": True}, {"MOUNT_UNSAFE_ALLOWED", "MOUNT_WITHOUT_EVENTS"}),
-        ({"watches": 8}, {"WATCHES_FEW"}),
-        ({"instances": 1}, {"WATCHES_FEW"}),
-        ({"open_files": 64}, {"OPEN_FILES_FEW"}),
-        ({"free_ram": 9 * MIB}, {"RAM_LOW"}),
-        ({"now": NOW.replace(year=1970)}, {"CLOCK_WRONG"}),
-        ({"latest": NOW + timedelta(hours=2)}, {"CLOCK_WAS_AHEAD"}),
-        ({"heartbeat_file_at": NOW - timedelta(minutes=2)}, {"CLOCK_OF_DISK"}),
-    ],
-)
+MACHINES = [
+    ({}, set()),
+    ({"free": 50 * MIB}, {"DISK_LOW"}),
+    ({"free": 150 * MIB}, {"DISK_TIGHT"}),
+    ({"free_inodes": 10}, {"INODES_LOW"}),
+    ({"free_inodes": None, "watches": None, "instances": None, "open_files": None}, set()),
+    ({"read_only": True}, {"DISK_READ_ONLY"}),
+    ({"mount": NFS}, {"MOUNT_UNSAFE", "MOUNT_WITHOUT_EVENTS"}),
+    ({"mount": NFS, "unsafe_is_allowed": True}, {"MOUNT_UNSAFE_ALLOWED", "MOUNT_WITHOUT_EVENTS"}),
+    ({"watches": 8}, {"WATCHES_FEW"}),
+    ({"instances": 1}, {"WATCHES_FEW"}),
+    ({"open_files": 64}, {"OPEN_FILES_FEW"}),
+    ({"free_ram": 9 * MIB}, {"RAM_LOW"}),
+    ({"now": NOW.replace(year=1970)}, {"CLOCK_WRONG"}),
+    ({"latest": NOW + timedelta(hours=2)}, {"CLOCK_WAS_AHEAD"}),
+    ({"heartbeat_file_at": NOW - timedelta(minutes=2)}, {"CLOCK_OF_DISK"}),
+]
+
+
+@pytest.mark.parametrize(("change", "wanted"), MACHINES)
 def test_the_machine(change: dict[str, Any], wanted: set[str]) -> None:
     assert judged(doctor_machine.CHECKS, replace(MACHINE, **change)) == wanted
 
@@ -110,23 +110,23 @@ INSTALLATION = doctor_installation.Installation(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("change", "wanted"),
-    [
-        ({}, set()),
-        ({"python": (3, 10)}, {"PYTHON_UNSUPPORTED"}),
-        ({"python": (3, 14)}, {"PYTHON_UNSUPPORTED"}),
-        ({"packages": {"huey": (None, "3.5.4")}}, {"PACKAGE_MISSING"}),
-        ({"packages": {"huey": ("3.6.0", "3.5.4")}}, {"PACKAGE_OTHER_VERSION"}),
-        ({"taken": ("/site/jobs.py",)}, {"NAME_TAKEN"}),
-        ({"installed": False}, {"NOT_INSTALLED"}),
-        ({"sqlite": (3, 31, 0)}, {"SQLITE_LACKING"}),
-        ({"sqlite_lacks": ("FTS5",)}, {"SQLITE_LACKING"}),
-        ({"config_is_writable": False}, {"CONFIG_CLOSED"}),
-        ({"config_mode": 0o644}, {"CONFIG_OPEN"}),
-        ({"config_mode": 0o644, "config_has_key": False}, set()),
-    ],
-)
+INSTALLATIONS = [
+    ({}, set()),
+    ({"python": (3, 10)}, {"PYTHON_UNSUPPORTED"}),
+    ({"python": (3, 14)}, {"PYTHON_UNSUPPORTED"}),
+    ({"packages": {"huey": (None, "3.5.4")}}, {"PACKAGE_MISSING"}),
+    ({"packages": {"huey": ("3.6.0", "3.5.4")}}, {"PACKAGE_OTHER_VERSION"}),
+    ({"taken": ("/site/jobs.py",)}, {"NAME_TAKEN"}),
+    ({"installed": False}, {"NOT_INSTALLED"}),
+    ({"sqlite": (3, 31, 0)}, {"SQLITE_LACKING"}),
+    ({"sqlite_lacks": ("FTS5",)}, {"SQLITE_LACKING"}),
+    ({"config_is_writable": False}, {"CONFIG_CLOSED"}),
+    ({"config_mode": 0o644}, {"CONFIG_OPEN"}),
+    ({"config_mode": 0o644, "config_has_key": False}, set()),
+]
+
+
+@pytest.mark.parametrize(("change", "wanted"), INSTALLATIONS)
 def test_the_installation(change: dict[str, Any], wanted: set[str]) -> None:
     assert judged(doctor_installation.CHECKS, replace(INSTALLATION, **change)) == wanted
 
@@ -164,40 +164,40 @@ GONE: dict[str, Any] = {"is_alive": False, "heartbeat_process": False, "token_mo
 PROCESS = Process
 
 
-@pytest.mark.parametrize(
-    ("change", "wanted"),
-    [
-        ({}, set()),
-        ({"heartbeat": None, **GONE}, set()),
-        ({"heartbeat": None, **GONE, "token_mode": 0o600}, {"HEARTBEAT_LEFT"}),
-        ({"heartbeat": beat(state="stopped"), **GONE}, set()),
-        ({"heartbeat": beat(heartbeat_at=OLD), **GONE, "note": "b"}, {"HEARTBEAT_LEFT", "WORKER_DIED"}),
-        ({"heartbeat": beat(heartbeat_at=OLD)}, {"WORKER_SILENT"}),
-        ({"heartbeat": beat(boot_id="another")}, {"HEARTBEAT_FOREIGN"}),
-        ({"heartbeat_process": False}, {"HEARTBEAT_FOREIGN"}),
-        ({"is_alive": False}, {"LOCK_GONE"}),
-        ({"heartbeat": None, "heartbeat_is_damaged": True}, {"HEARTBEAT_DAMAGED"}),
-        ({"lock_is_safe": False}, {"LOCK_UNSAFE"}),
-        ({"successor": True}, {"SUCCESSOR_WAITS"}),
-        ({"processes": [PROCESS(1, "worker", None, True), PROCESS(2, "worker", None, True)]}, {"WORKERS_MANY"}),
-        ({"processes": [PROCESS(1, "worker", None, True), PROCESS(2, "worker", None, True, True)]}, set()),
-        ({"processes": [PROCESS(1, "child", 7, False)]}, {"ORPHANS"}),
-        ({"processes": [PROCESS(1, "child", 7, True)]}, set()),
-        ({"heartbeat": beat(version="0.1.0")}, {"WORKER_OF_OTHER_VERSION"}),
-        ({"embedder": "another"}, {"WORKER_OF_OTHER_SETTINGS"}),
-        ({"llm_configured": True}, {"WORKER_OF_OTHER_SETTINGS"}),
-        ({"heartbeat": beat(child={"pid": 5, "memory_bytes": 90})}, {"CHILD_LARGE"}),
-        ({"heartbeat": beat(child={"pid": 5, "memory_bytes": None})}, set()),
-        ({"paused_since": NOW - timedelta(hours=1)}, {"PAUSED"}),
-        ({"paused_since": NOW - timedelta(days=3)}, {"PAUSED_FOR_LONG"}),
-        ({"heartbeat": beat(state="draining")}, {"LEAVING"}),
-        ({"heartbeat": beat(watcher="failed")}, {"EVENTS_FAILED"}),
-        ({"heartbeat": beat(http={"url": None, "problem": "in use"})}, {"HTTP_PROBLEM"}),
-        ({"http": "nobody answers"}, {"HTTP_SILENT"}),
-        ({"token_mode": 0o644}, {"TOKEN_OPEN"}),
-        ({"log_errors": 3}, {"LOG_HAS_ERRORS"}),
-    ],
-)
+WORKERS = [
+    ({}, set()),
+    ({"heartbeat": None, **GONE}, set()),
+    ({"heartbeat": None, **GONE, "token_mode": 0o600}, {"HEARTBEAT_LEFT"}),
+    ({"heartbeat": beat(state="stopped"), **GONE}, set()),
+    ({"heartbeat": beat(heartbeat_at=OLD), **GONE, "note": "b"}, {"HEARTBEAT_LEFT", "WORKER_DIED"}),
+    ({"heartbeat": beat(heartbeat_at=OLD)}, {"WORKER_SILENT"}),
+    ({"heartbeat": beat(boot_id="another")}, {"HEARTBEAT_FOREIGN"}),
+    ({"heartbeat_process": False}, {"HEARTBEAT_FOREIGN"}),
+    ({"is_alive": False}, {"LOCK_GONE"}),
+    ({"heartbeat": None, "heartbeat_is_damaged": True}, {"HEARTBEAT_DAMAGED"}),
+    ({"lock_is_safe": False}, {"LOCK_UNSAFE"}),
+    ({"successor": True}, {"SUCCESSOR_WAITS"}),
+    ({"processes": [PROCESS(1, "worker", None, True), PROCESS(2, "worker", None, True)]}, {"WORKERS_MANY"}),
+    ({"processes": [PROCESS(1, "worker", None, True), PROCESS(2, "worker", None, True, True)]}, set()),
+    ({"processes": [PROCESS(1, "child", 7, False)]}, {"ORPHANS"}),
+    ({"processes": [PROCESS(1, "child", 7, True)]}, set()),
+    ({"heartbeat": beat(version="0.1.0")}, {"WORKER_OF_OTHER_VERSION"}),
+    ({"embedder": "another"}, {"WORKER_OF_OTHER_SETTINGS"}),
+    ({"llm_configured": True}, {"WORKER_OF_OTHER_SETTINGS"}),
+    ({"heartbeat": beat(child={"pid": 5, "memory_bytes": 90})}, {"CHILD_LARGE"}),
+    ({"heartbeat": beat(child={"pid": 5, "memory_bytes": None})}, set()),
+    ({"paused_since": NOW - timedelta(hours=1)}, {"PAUSED"}),
+    ({"paused_since": NOW - timedelta(days=3)}, {"PAUSED_FOR_LONG"}),
+    ({"heartbeat": beat(state="draining")}, {"LEAVING"}),
+    ({"heartbeat": beat(watcher="failed")}, {"EVENTS_FAILED"}),
+    ({"heartbeat": beat(http={"url": None, "problem": "in use"})}, {"HTTP_PROBLEM"}),
+    ({"http": "nobody answers"}, {"HTTP_SILENT"}),
+    ({"token_mode": 0o644}, {"TOKEN_OPEN"}),
+    ({"log_errors": 3}, {"LOG_HAS_ERRORS"}),
+]
+
+
+@pytest.mark.parametrize(("change", "wanted"), WORKERS)
 def test_the_worker(change: dict[str, Any], wanted: set[str]) -> None:
     assert judged(doctor_worker.CHECKS, worker(**change)) == wanted
 
@@ -220,36 +220,36 @@ MINUTES = timedelta(minutes=1)
 LATER = clock.iso(NOW + timedelta(hours=1))
 
 
-@pytest.mark.parametrize(
-    ("facts", "wanted"),
-    [
-        (queue(), set()),
-        (queue(worker=False), {"WORKER_ABSENT"}),
-        (queue(worker=False, follows_team=True), set()),
-        (queue(brief(), worker=False), {"JOBS_WITHOUT_WORKER"}),
-        (queue(worker=False, inbox=[MINUTES]), {"JOBS_WITHOUT_WORKER"}),
-        (queue(brief(minutes=9)), {"QUEUE_STUCK"}),
-        (queue(brief(minutes=9), runs=True), set()),
-        (queue(brief(minutes=9), paused=True), set()),
-        (queue(brief(minutes=9, next_attempt_at=LATER)), set()),
-        (queue(inbox=[5 * MINUTES]), {"INBOX_NOT_TAKEN"}),
-        (queue(inbox=[5 * MINUTES], leaving=True), set()),
-        (queue(requests=[5 * MINUTES]), {"REQUESTS_NOT_OBEYED"}),
-        (queue(brief("failed", 5, "POISON")), {"JOBS_FAILED"}),
-        (queue(brief("rejected", 5, "JSON_INVALID"), rejected=1), {"JOBS_REJECTED"}),
-        (queue(rejected=2), {"JOBS_REJECTED"}),
-        (queue(brief("rejected", 5, "FILE_TRACKED"), rejected=1), {"JOBS_FROM_ELSEWHERE"}),
-        (queue(worker=False, from_elsewhere=frozenset({"x.json"})), {"JOBS_FROM_ELSEWHERE", "WORKER_ABSENT"}),
-        (queue(brief("retrying", 90, "DISK_FULL"), runs=True), {"JOBS_RETRYING"}),
-        (queue(brief("retrying", 9, "DISK_FULL"), runs=True), set()),
-        (queue(brief("retrying", 1, "CHILD_START_FAILED"), runs=True), {"CHILD_NOT_STARTING"}),
-        (queue(*[brief()] * 9), {"BACKLOG_LARGE"}),
-        (queue(*[brief("succeeded")] * 6), {"RECORDS_MANY"}),
-        (queue(damaged=["a"]), {"RECORDS_DAMAGED"}),
-        (queue(copies_alone=["a"]), {"COPIES_ALONE"}),
-        (queue(queue_file="malformed"), {"QUEUE_FILE_DAMAGED"}),
-    ],
-)
+QUEUES = [
+    (queue(), set()),
+    (queue(worker=False), {"WORKER_ABSENT"}),
+    (queue(worker=False, follows_team=True), set()),
+    (queue(brief(), worker=False), {"JOBS_WITHOUT_WORKER"}),
+    (queue(worker=False, inbox=[MINUTES]), {"JOBS_WITHOUT_WORKER"}),
+    (queue(brief(minutes=9)), {"QUEUE_STUCK"}),
+    (queue(brief(minutes=9), runs=True), set()),
+    (queue(brief(minutes=9), paused=True), set()),
+    (queue(brief(minutes=9, next_attempt_at=LATER)), set()),
+    (queue(inbox=[5 * MINUTES]), {"INBOX_NOT_TAKEN"}),
+    (queue(inbox=[5 * MINUTES], leaving=True), set()),
+    (queue(requests=[5 * MINUTES]), {"REQUESTS_NOT_OBEYED"}),
+    (queue(brief("failed", 5, "POISON")), {"JOBS_FAILED"}),
+    (queue(brief("rejected", 5, "JSON_INVALID"), rejected=1), {"JOBS_REJECTED"}),
+    (queue(rejected=2), {"JOBS_REJECTED"}),
+    (queue(brief("rejected", 5, "FILE_TRACKED"), rejected=1), {"JOBS_FROM_ELSEWHERE"}),
+    (queue(worker=False, from_elsewhere=frozenset({"x.json"})), {"JOBS_FROM_ELSEWHERE", "WORKER_ABSENT"}),
+    (queue(brief("retrying", 90, "DISK_FULL"), runs=True), {"JOBS_RETRYING"}),
+    (queue(brief("retrying", 9, "DISK_FULL"), runs=True), set()),
+    (queue(brief("retrying", 1, "CHILD_START_FAILED"), runs=True), {"CHILD_NOT_STARTING"}),
+    (queue(*[brief()] * 9), {"BACKLOG_LARGE"}),
+    (queue(*[brief("succeeded")] * 6), {"RECORDS_MANY"}),
+    (queue(damaged=["a"]), {"RECORDS_DAMAGED"}),
+    (queue(copies_alone=["a"]), {"COPIES_ALONE"}),
+    (queue(queue_file="malformed"), {"QUEUE_FILE_DAMAGED"}),
+]
+
+
+@pytest.mark.parametrize(("facts", "wanted"), QUEUES)
 def test_the_queue(facts: doctor_queue.Queue, wanted: set[str]) -> None:
     assert judged(doctor_queue.CHECKS, facts) == wanted
 
@@ -276,42 +276,42 @@ LONG_AGO = clock.iso(NOW - timedelta(hours=1))
 WITH_GRAPH = {"graph_embedder": "e"}
 
 
-@pytest.mark.parametrize(
-    ("change", "files", "wanted"),
-    [
-        ({}, {}, set()),
-        ({"is_there": False, "format": 0}, {}, set()),
-        ({"problem": JobError("STORE_UNREADABLE")}, {}, {"STORE_CLOSED"}),
-        ({"problem": JobError("STORE_UNREADABLE", "file is not a database")}, {}, {"STORE_DAMAGED"}),
-        ({"problem": JobError("STORE_NEWER")}, {}, {"STORE_OF_NEWER_FORMAT"}),
-        ({"whole": None}, {}, {"STORE_NOT_READ_WHOLE"}),
-        ({"whole": ["row missing"]}, {}, {"STORE_DAMAGED"}),
-        ({"format": FORMAT - 1}, {}, {"STORE_OF_OLDER_FORMAT"}),
-        ({"log_size": 10**9}, {}, {"LOG_OF_STORE_LARGE"}),
-        ({"embedder": "other"}, {}, {"MODEL_CHANGED"}),
-        ({"vectors_lacking": ["1.f32"]}, {}, {"VECTORS_LACKING"}),
-        ({"words": 1}, {}, {"WORDS_LACKING"}),
-        ({"words": -1}, {}, {"WORDS_LACKING"}),
-        ({"words_outdated": True, "words": 0}, {}, {"INDEX_OF_OLDER_FORMAT"}),
-        ({"unfinished": 1, "unfinished_since": LONG_AGO}, {}, {"FORGETTING_UNFINISHED"}),
-        ({"unfinished": 1, "unfinished_since": AT}, {}, set()),
-        ({"pending": 900}, {}, set()),
-        ({"pending": 1, "meta": {"graph_failure": "GRAPH_UNAVAILABLE"}}, {}, {"GRAPH_BEHIND"}),
-        ({"pending": 0, "meta": {"graph_failure": "GRAPH_UNAVAILABLE"}}, {}, set()),
-        ({"refused": {"GRAPH_WRITE_FAILED": 2}}, {}, {"GRAPH_REFUSED"}),
-        ({"meta": WITH_GRAPH}, {}, {"GRAPH_GONE"}),
-        ({"meta": WITH_GRAPH}, {"graph": True, "vectors": True}, set()),
-        ({"meta": {"graph_embedder": "o"}}, {"graph": True, "vectors": True}, {"GRAPH_OF_OTHER_MODEL"}),
-        ({"meta": {**WITH_GRAPH, "graph_openings": "2"}}, {"graph": True, "vectors": True}, {"GRAPH_DEADLY"}),
-        ({}, {"cut_off": ["g.shadow"]}, {"GRAPH_CUT_OFF"}),
-        ({}, {"quarantined": 1, "quarantined_size": 9}, {"SET_ASIDE"}),
-        ({}, {"earlier": 1}, {"OLD_STORES"}),
-        ({}, {"cognee": True}, {"OLD_STORES"}),
-        ({}, {"cognee": True, "has_our_memories": True}, {"GRAPH_ORPHANED"}),
-        ({"meta": WITH_GRAPH}, {"cognee": True, "has_our_memories": True, "graph": True, "vectors": True}, set()),
-        ({}, {"backups": ["b"]}, {"BACKUPS_LEFT"}),
-    ],
-)
+STORES = [
+    ({}, {}, set()),
+    ({"is_there": False, "format": 0}, {}, set()),
+    ({"problem": JobError("STORE_UNREADABLE")}, {}, {"STORE_CLOSED"}),
+    ({"problem": JobError("STORE_UNREADABLE", "file is not a database")}, {}, {"STORE_DAMAGED"}),
+    ({"problem": JobError("STORE_NEWER")}, {}, {"STORE_OF_NEWER_FORMAT"}),
+    ({"whole": None}, {}, {"STORE_NOT_READ_WHOLE"}),
+    ({"whole": ["row missing"]}, {}, {"STORE_DAMAGED"}),
+    ({"format": FORMAT - 1}, {}, {"STORE_OF_OLDER_FORMAT"}),
+    ({"log_size": 10**9}, {}, {"LOG_OF_STORE_LARGE"}),
+    ({"embedder": "other"}, {}, {"MODEL_CHANGED"}),
+    ({"vectors_lacking": ["1.f32"]}, {}, {"VECTORS_LACKING"}),
+    ({"words": 1}, {}, {"WORDS_LACKING"}),
+    ({"words": -1}, {}, {"WORDS_LACKING"}),
+    ({"words_outdated": True, "words": 0}, {}, {"INDEX_OF_OLDER_FORMAT"}),
+    ({"unfinished": 1, "unfinished_since": LONG_AGO}, {}, {"FORGETTING_UNFINISHED"}),
+    ({"unfinished": 1, "unfinished_since": AT}, {}, set()),
+    ({"pending": 900}, {}, set()),
+    ({"pending": 1, "meta": {"graph_failure": "GRAPH_UNAVAILABLE"}}, {}, {"GRAPH_BEHIND"}),
+    ({"pending": 0, "meta": {"graph_failure": "GRAPH_UNAVAILABLE"}}, {}, set()),
+    ({"refused": {"GRAPH_WRITE_FAILED": 2}}, {}, {"GRAPH_REFUSED"}),
+    ({"meta": WITH_GRAPH}, {}, {"GRAPH_GONE"}),
+    ({"meta": WITH_GRAPH}, {"graph": True, "vectors": True}, set()),
+    ({"meta": {"graph_embedder": "o"}}, {"graph": True, "vectors": True}, {"GRAPH_OF_OTHER_MODEL"}),
+    ({"meta": {**WITH_GRAPH, "graph_openings": "2"}}, {"graph": True, "vectors": True}, {"GRAPH_DEADLY"}),
+    ({}, {"cut_off": ["g.shadow"]}, {"GRAPH_CUT_OFF"}),
+    ({}, {"quarantined": 1, "quarantined_size": 9}, {"SET_ASIDE"}),
+    ({}, {"earlier": 1}, {"OLD_STORES"}),
+    ({}, {"cognee": True}, {"OLD_STORES"}),
+    ({}, {"cognee": True, "has_our_memories": True}, {"GRAPH_ORPHANED"}),
+    ({"meta": WITH_GRAPH}, {"cognee": True, "has_our_memories": True, "graph": True, "vectors": True}, set()),
+    ({}, {"backups": ["b"]}, {"BACKUPS_LEFT"}),
+]
+
+
+@pytest.mark.parametrize(("change", "files", "wanted"), STORES)
 def test_the_stores(change: dict[str, Any], files: dict[str, Any], wanted: set[str]) -> None:
     facts = doctor_stores.Stores(NOW, store(**change), doctor_stores.FileStatus(**files), "e", None)
     assert judged(doctor_stores.CHECKS, facts) == wanted
@@ -485,17 +485,14 @@ def test_a_workspace_that_cannot_be_looked_at_is_closed(
         assert "Permission denied" in told
 
 
-def test_what_stands_in_the_place_of_our_folder_has_a_remedy_that_helps(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_stands_in_our_folders_place_has_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It helps."""
     (tmp_path / ".cognee_jobs").write_text("")
     assert main(["trust", "--workspace", str(tmp_path)]) == 4
     assert "Move it away" in capsys.readouterr().err
 
 
-def test_a_workspace_where_our_folders_cannot_be_made_is_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_workspace_that_refuses_our_folders_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "WORKSPACE_CLOSED" not in codes(look(Workspace(tmp_path)).findings)
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert "WORKSPACE_CLOSED" in codes(look(Workspace(tmp_path)).findings)
@@ -865,9 +862,7 @@ def fill_with_secrets(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> 
     place.log.write_text("\n".join([*lines, ""]))
 
 
-def test_no_text_key_or_name_is_in_the_archive(
-    used: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_text_key_or_name_is_archived(used: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor_cleaning.getpass, "getuser", lambda: "wilhelmina")
     monkeypatch.setattr(doctor_cleaning.Path, "home", lambda: tmp_path)
     fill_with_secrets(used, monkeypatch)

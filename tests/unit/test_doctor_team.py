@@ -118,9 +118,7 @@ def test_jobs_that_nobody_takes_for_more_than_ten_minutes_are_told(seconds: floa
     ("days", "forgotten", "code"),
     [(6.9, 0, None), (6.9, 2, None), (8, 0, "TEAM_COPY_SILENT"), (8, 1, "TEAM_COPY_HOLDS_FORGOTTEN")],
 )
-def test_a_copy_that_was_not_seen_for_a_week_is_told_and_whether_it_may_hold_what_was_forgotten(
-    days: float, forgotten: int, code: str | None
-) -> None:
+def test_a_copy_unseen_for_a_week_is_told_and_what_it_may_hold(days: float, forgotten: int, code: str | None) -> None:
     found = [each for each in findings(copies=[copy(days, forgotten)]) if each.code.startswith("TEAM_COPY")]
     assert [each.code for each in found] == ([] if code is None else [code])
     assert all(each.subject == "laptop/1" and "8 d" in each.message for each in found)

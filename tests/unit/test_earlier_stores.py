@@ -96,13 +96,13 @@ def test_our_own_memories_texts_are_left_out(workspace: Workspace, old: OldWorks
     assert ours not in [text.data_id for text in earlier_stores.find(workspace, {ours}).texts]
 
 
-@pytest.mark.parametrize(
-    "location",
-    [
-        "/somewhere/else/.cognee_data/{name}", "file:///C:/Users/me/My%20project/.cognee_data/{name}",
-        "C:\\work\\.cognee_data\\{name}", "{name}",
-    ],
-)  # fmt: skip
+LOCATIONS = [
+    "/somewhere/else/.cognee_data/{name}", "file:///C:/Users/me/My%20project/.cognee_data/{name}",
+    "C:\\work\\.cognee_data\\{name}", "{name}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("location", LOCATIONS)
 def test_a_workspace_may_have_been_moved(workspace: Workspace, old: OldWorkspace, location: str) -> None:
     name = old.write("moved").name
     old.add("moved", location=location.format(name=name))
@@ -127,14 +127,13 @@ def a_link(path: Path) -> None:
     path.symlink_to("/etc/hostname")
 
 
-@pytest.mark.parametrize(
-    ("harm", "why"),
-    [
-        (Path.unlink, "not in .cognee_data"), (lambda path: path.write_bytes(b"\xff\xfe\x00"), "no text in UTF-8"),
-        (huge, "limit"), (a_link, "not in .cognee_data"),
-    ],
-    ids=["gone", "binary", "huge", "a link"],
-)  # fmt: skip
+HARMS = [
+    (Path.unlink, "not in .cognee_data"), (lambda path: path.write_bytes(b"\xff\xfe\x00"), "no text in UTF-8"),
+    (huge, "limit"), (a_link, "not in .cognee_data"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("harm", "why"), HARMS, ids=["gone", "binary", "huge", "a link"])
 def test_a_text_that_cannot_be_read_says_why(workspace: Workspace, old: OldWorkspace, harm: object, why: str) -> None:
     assert callable(harm)
     harm(old.add("harmed"))
@@ -151,9 +150,7 @@ def test_nothing_outside_the_data_folder_is_read(workspace: Workspace, old: OldW
     assert texts(workspace)[-1].path is None
 
 
-def test_a_store_that_cannot_be_read_is_told_of_and_its_texts_are_found(
-    workspace: Workspace, old: OldWorkspace
-) -> None:
+def test_a_store_that_cannot_be_read_is_told_and_its_texts_are_found(workspace: Workspace, old: OldWorkspace) -> None:
     old.store.write_bytes(b"no database " * 500)
     (old.data / "picture.png").write_bytes(b"x")
     found = earlier_stores.find(workspace)

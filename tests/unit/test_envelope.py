@@ -123,21 +123,21 @@ def test_an_error_is_an_answer_with_code_and_remedy() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("code", "status"),
-    [
-        ("ARGUMENT_INVALID", 2),
-        ("QUERY_EMPTY", 2),
-        ("SETTING_INVALID", 2),
-        ("WORKER_NOT_RUNNING", 3),
-        ("WORKER_START_FAILED", 3),
-        ("JOB_INVALID", 4),
-        ("KIND_UNKNOWN", 4),
-        ("WAIT_TIMEOUT", 5),
-        ("INTERNAL", 1),
-        ("WORKSPACE_MISSING", 1),
-    ],
-)
+STATUSES = [
+    ("ARGUMENT_INVALID", 2),
+    ("QUERY_EMPTY", 2),
+    ("SETTING_INVALID", 2),
+    ("WORKER_NOT_RUNNING", 3),
+    ("WORKER_START_FAILED", 3),
+    ("JOB_INVALID", 4),
+    ("KIND_UNKNOWN", 4),
+    ("WAIT_TIMEOUT", 5),
+    ("INTERNAL", 1),
+    ("WORKSPACE_MISSING", 1),
+]
+
+
+@pytest.mark.parametrize(("code", "status"), STATUSES)
 def test_the_exit_status_tells_the_kind_of_error(code: str, status: int) -> None:
     assert envelope.exit_code(envelope.failure(JobError(code))) == status
 

@@ -637,40 +637,38 @@ GOOD = line_of(Addition(summary("a")._replace(number=1)))
 END = {"type": "end", "sha256": None}
 
 
-@pytest.mark.parametrize(
-    ("lines", "number", "said"),
-    [
-        ([], 1, "empty"),
-        ([b"{"], 1, "Line 1: It is not valid JSON"),
-        ([b"PK\x03\x04\0"], 1, "NUL"),
-        ([b"\xff"], 1, "not UTF-8"),
-        ([GOOD, END], 1, "Line 1: It is not the header of an export."),
-        ([{**HEADER, "format": "other"}, END], 1, "not the header"),
-        ([{**HEADER, "version": 2, "new": 1}, END], 1, "has version 2; this program reads version 1."),
-        ([HEADER, GOOD], 3, "cut off"),
-        ([HEADER, b'{"type": "memory", "metada'], 2, "not valid JSON"),
-        ([HEADER, {"type": "note"}, END], 2, "The field type must be one of: header, memory"),
-        ([HEADER, b"[]", END], 2, "The field type must be one of"),
-        ([HEADER, _with(GOOD, type="summary"), END], 2, "metadata.type must be one of: conversation_summary"),
-        ([HEADER, _with(GOOD, status="Done"), END], 2, "metadata.status"),
-        ([HEADER, _with(GOOD, topik_id="x"), END], 2, "metadata.topik_id is not known. Did you mean 'topic_id'?"),
-        ([HEADER, _with(GOOD, memory_id="m"), END], 2, "metadata.memory_id: must be a UUID."),
-        ([HEADER, _with(GOOD, memory_number=0), END], 2, "metadata.memory_number"),
-        ([HEADER, _with(GOOD, created_at="yesterday"), END], 2, "metadata.created_at"),
-        ([HEADER, b'{"type": "\\ud800"}', END], 2, "surrogate"),
-        ([HEADER, GOOD, GOOD, END], 3, "was there in an earlier line."),
-        ([HEADER, _with(GOOD, decisions=["a"] * 300_001), END], 2, "metadata.decisions"),
-        ([HEADER, GOOD, merged("r", "a", "r"), END], 3, "merged itself"),
-        ([HEADER, merged("r", "s"), merged("s", "t"), merged("t", "r", "a"), END], 2, "a record that merged it"),
-        ([HEADER, GOOD, HEADER, END], 3, "A line of the type header cannot stand behind one of memory."),
-        ([HEADER, END, GOOD], 3, "cannot stand behind one of end."),
-        ([HEADER, GOOD, {"type": "end", "sha256": "0" * 64}], 3, "The checksum does not fit"),
-        ([HEADER, GOOD, {"type": "end"}], 3, "sha256 is missing"),
-    ],
-)  # fmt: skip
-def test_a_bad_file_is_refused_with_its_line_and_nothing_is_stored(
-    here: WithFakeGraph, lines: list[Any], number: int, said: str
-) -> None:
+BAD_FILES = [
+    ([], 1, "empty"),
+    ([b"{"], 1, "Line 1: It is not valid JSON"),
+    ([b"PK\x03\x04\0"], 1, "NUL"),
+    ([b"\xff"], 1, "not UTF-8"),
+    ([GOOD, END], 1, "Line 1: It is not the header of an export."),
+    ([{**HEADER, "format": "other"}, END], 1, "not the header"),
+    ([{**HEADER, "version": 2, "new": 1}, END], 1, "has version 2; this program reads version 1."),
+    ([HEADER, GOOD], 3, "cut off"),
+    ([HEADER, b'{"type": "memory", "metada'], 2, "not valid JSON"),
+    ([HEADER, {"type": "note"}, END], 2, "The field type must be one of: header, memory"),
+    ([HEADER, b"[]", END], 2, "The field type must be one of"),
+    ([HEADER, _with(GOOD, type="summary"), END], 2, "metadata.type must be one of: conversation_summary"),
+    ([HEADER, _with(GOOD, status="Done"), END], 2, "metadata.status"),
+    ([HEADER, _with(GOOD, topik_id="x"), END], 2, "metadata.topik_id is not known. Did you mean 'topic_id'?"),
+    ([HEADER, _with(GOOD, memory_id="m"), END], 2, "metadata.memory_id: must be a UUID."),
+    ([HEADER, _with(GOOD, memory_number=0), END], 2, "metadata.memory_number"),
+    ([HEADER, _with(GOOD, created_at="yesterday"), END], 2, "metadata.created_at"),
+    ([HEADER, b'{"type": "\\ud800"}', END], 2, "surrogate"),
+    ([HEADER, GOOD, GOOD, END], 3, "was there in an earlier line."),
+    ([HEADER, _with(GOOD, decisions=["a"] * 300_001), END], 2, "metadata.decisions"),
+    ([HEADER, GOOD, merged("r", "a", "r"), END], 3, "merged itself"),
+    ([HEADER, merged("r", "s"), merged("s", "t"), merged("t", "r", "a"), END], 2, "a record that merged it"),
+    ([HEADER, GOOD, HEADER, END], 3, "A line of the type header cannot stand behind one of memory."),
+    ([HEADER, END, GOOD], 3, "cannot stand behind one of end."),
+    ([HEADER, GOOD, {"type": "end", "sha256": "0" * 64}], 3, "The checksum does not fit"),
+    ([HEADER, GOOD, {"type": "end"}], 3, "sha256 is missing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "number", "said"), BAD_FILES)
+def test_a_bad_file_is_refused_whole_by_its_line(here: WithFakeGraph, lines: list[Any], number: int, said: str) -> None:
     save(here, lines)
     if not lines:
         (here.workspace.root / FILE).write_bytes(b"")
@@ -791,9 +789,7 @@ def command(workspace: Workspace, *arguments: str) -> dict[str, Any]:
     return answer
 
 
-def test_an_exported_file_is_private_and_whole(
-    place: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_export_is_private_and_whole(place: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "backup.jsonl"
     out.write_text("old")
     out.chmod(0o644)
@@ -806,9 +802,7 @@ def test_an_exported_file_is_private_and_whole(
     assert command(place, "export", "--json", "--out", str(out))["bytes"] == out.stat().st_size
 
 
-def test_topics_are_exported_with_their_history_and_nothing_of_others(
-    here: WithFakeGraph, there: WithFakeGraph, tmp_path: Path
-) -> None:
+def test_topics_are_exported_with_only_their_history(here: WithFakeGraph, there: WithFakeGraph, tmp_path: Path) -> None:
     some_of_everything(here)
     store(here, summary("mine", topic="pay")._replace(content=Content("Pay", PHRASE)), summary("h", topic="queue"))
     everything = body(here)

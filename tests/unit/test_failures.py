@@ -94,20 +94,20 @@ def test_what_the_error_itself_advises_is_the_fix_also_where_files_were_changed(
     assert (failure.fix, failure.files) == ("go mod tidy", ())
 
 
-@pytest.mark.parametrize(
-    "calls",
-    [
-        (FAILED,),  # it never worked
-        (FAILED, WORKS),  # it went away by itself
-        (FAILED, Call("git stash"), WORKS),
-        (Call("grep a src", 2, "grep: src: No such file or directory"), Call("mkdir src"), Call("grep a src")),
-        (edit("a.go"), Call("m", 1, "a.go:1:2: undefined: Retry"), edit("a.go", "Retry is undefined."), Call("m")),
-        (edit(r"C:\b\a.go"), Call("m", 1, r"b\a.go(1,2): undefined: Retry"), Call("touch x"), Call("m")),
-        (Call("python - <<E\na\nE", 1, ERROR), Call("touch x"), Call("python - <<E\nb\nE")),  # other programs
-        (Call("mysql shop < a.sql", 1, ERROR), Call("touch x"), Call("mysql shop < b.sql")),
-        (FAILED, Call("python - <<E\nopen('a')\nE"), WORKS),
-    ],
-)  # fmt: skip
+NO_FAILURES = [
+    (FAILED,),  # it never worked
+    (FAILED, WORKS),  # it went away by itself
+    (FAILED, Call("git stash"), WORKS),
+    (Call("grep a src", 2, "grep: src: No such file or directory"), Call("mkdir src"), Call("grep a src")),
+    (edit("a.go"), Call("m", 1, "a.go:1:2: undefined: Retry"), edit("a.go", "Retry is undefined."), Call("m")),
+    (edit(r"C:\b\a.go"), Call("m", 1, r"b\a.go(1,2): undefined: Retry"), Call("touch x"), Call("m")),
+    (Call("python - <<E\na\nE", 1, ERROR), Call("touch x"), Call("python - <<E\nb\nE")),  # other programs
+    (Call("mysql shop < a.sql", 1, ERROR), Call("touch x"), Call("mysql shop < b.sql")),
+    (FAILED, Call("python - <<E\nopen('a')\nE"), WORKS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("calls", NO_FAILURES)
 def test_what_teaches_nothing_is_no_failure(calls: tuple[Call, ...]) -> None:
     assert found(*calls) == []
 
@@ -123,23 +123,23 @@ def test_the_same_error_of_a_session_is_kept_once_with_its_last_fix_and_sub_agen
 # --- the error's own line ---
 
 
-@pytest.mark.parametrize(
-    ("output", "line"),
-    [
-        ("[t] $ go\nok  a\n# b\nb/c.go:5:2: env.run undefined\n[t] ERROR task failed", "b/c.go:5:2: env.run undefined"),
-        ("Traceback (most recent call last):\n  File \"a.py\", line 1\nModuleNotFoundError: No module named 'yaml'",
-         "ModuleNotFoundError: No module named 'yaml'"),
-        ("\x1b[31merror\x1b[0m: unexpected argument '--all' found", "error: unexpected argument '--all' found"),
-        ("npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE could not resolve", "ERESOLVE could not resolve"),
-        ("Output: error: cannot open the frob database", "error: cannot open the frob database"),
-        ("a.ts(3,1): error TS2: no such member", "a.ts(3,1): error TS2: no such member"),
-        ("[ERROR] Failed to execute goal compile", "Failed to execute goal compile"),
-        ("=== RUN TestA\n    a_test.go:9: got 1, want 2\n--- FAIL: TestA (0.0s)\nError: context deadline exceeded", ""),
-        ("--- FAIL: TestA\npanic: invalid id: must be lowercase hex", "panic: invalid id: must be lowercase hex"),
-        ("CONFLICT (content): Merge conflict in a.go\nerror: could not apply 9d754fb", ""),
-        ("Error: 12", ""), ("all is fine", ""), ("", ""),
-    ],
-)  # fmt: skip
+CHOSEN_LINES = [
+    ("[t] $ go\nok  a\n# b\nb/c.go:5:2: env.run undefined\n[t] ERROR task failed", "b/c.go:5:2: env.run undefined"),
+    ("Traceback (most recent call last):\n  File \"a.py\", line 1\nModuleNotFoundError: No module named 'yaml'",
+     "ModuleNotFoundError: No module named 'yaml'"),
+    ("\x1b[31merror\x1b[0m: unexpected argument '--all' found", "error: unexpected argument '--all' found"),
+    ("npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE could not resolve", "ERESOLVE could not resolve"),
+    ("Output: error: cannot open the frob database", "error: cannot open the frob database"),
+    ("a.ts(3,1): error TS2: no such member", "a.ts(3,1): error TS2: no such member"),
+    ("[ERROR] Failed to execute goal compile", "Failed to execute goal compile"),
+    ("=== RUN TestA\n    a_test.go:9: got 1, want 2\n--- FAIL: TestA (0.0s)\nError: context deadline exceeded", ""),
+    ("--- FAIL: TestA\npanic: invalid id: must be lowercase hex", "panic: invalid id: must be lowercase hex"),
+    ("CONFLICT (content): Merge conflict in a.go\nerror: could not apply 9d754fb", ""),
+    ("Error: 12", ""), ("all is fine", ""), ("", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("output", "line"), CHOSEN_LINES)
 def test_the_line_that_says_what_is_wrong_is_chosen(output: str, line: str) -> None:
     assert next(error_lines(output), "") == line
 
@@ -233,14 +233,14 @@ def gemini_records() -> Iterator[dict[str, Any]]:
     yield {"id": "m1", "type": "gemini", "timestamp": "2026-11-20T09:00:00Z", "content": "I look.", "toolCalls": calls}
 
 
-@pytest.mark.parametrize(
-    ("tool", "name", "records"),
-    [
-        ("claude-code", "p/s.jsonl", list(claude_records("/w"))),
-        ("codex", "sessions/rollout-x.jsonl", list(codex_records())),
-        ("gemini-cli", "chats/session-x.jsonl", list(gemini_records())),
-    ],
-)
+CALLS_OF_TOOLS = [
+    ("claude-code", "p/s.jsonl", list(claude_records("/w"))),
+    ("codex", "sessions/rollout-x.jsonl", list(codex_records())),
+    ("gemini-cli", "chats/session-x.jsonl", list(gemini_records())),
+]
+
+
+@pytest.mark.parametrize(("tool", "name", "records"), CALLS_OF_TOOLS)
 def test_what_became_of_a_call_is_read(tool: str, name: str, records: list[dict[str, Any]], tmp_path: Path) -> None:
     path = tmp_path / name
     calls = transcript_calls(tool, path, [json.dumps(record, separators=(",", ":")) for record in records])
@@ -439,18 +439,18 @@ def test_an_order_to_an_assistant_is_not_shown_after_a_failure(shelf: Shelf) -> 
     assert notes(shelf, ERROR)["context"] == ""
 
 
-@pytest.mark.parametrize(
-    ("said", "output"),
-    [
-        ({"tool_name": "Bash", "error": "Exit code 1\nno"}, "Exit code 1\nno"),
-        ({"tool_name": "Bash", "error": "no", "is_interrupt": True}, ""),
-        ({"tool_name": "Bash", "tool_response": "no\n"}, "no\n"),
-        ({"tool_name": "run_shell_command", "tool_response": {"llmContent": "no", "returnDisplay": "x"}}, "no"),
-        ({"tool_name": "bash", "tool_response": {"stdout": "a", "stderr": "b"}}, "a\nb"),
-        ({"tool_name": "Edit", "error": "no"}, ""),
-        ({"tool_name": "Bash", "tool_response": [{}]}, ""),
-    ],
-)
+PRINTED = [
+    ({"tool_name": "Bash", "error": "Exit code 1\nno"}, "Exit code 1\nno"),
+    ({"tool_name": "Bash", "error": "no", "is_interrupt": True}, ""),
+    ({"tool_name": "Bash", "tool_response": "no\n"}, "no\n"),
+    ({"tool_name": "run_shell_command", "tool_response": {"llmContent": "no", "returnDisplay": "x"}}, "no"),
+    ({"tool_name": "bash", "tool_response": {"stdout": "a", "stderr": "b"}}, "a\nb"),
+    ({"tool_name": "Edit", "error": "no"}, ""),
+    ({"tool_name": "Bash", "tool_response": [{}]}, ""),
+]
+
+
+@pytest.mark.parametrize(("said", "output"), PRINTED)
 def test_what_a_failed_command_printed_is_found_in_what_each_tool_says(said: dict[str, Any], output: str) -> None:
     assert moments.output_of(said) == output
 

@@ -142,24 +142,16 @@ def test_a_forgotten_memory_takes_its_feedback_with_it(stores: Stores) -> None:
     assert refused(given(stores, "again")).code == "MEMORY_FORGOTTEN"
 
 
-def test_a_note_on_a_memory_that_quotes_a_forgotten_one_loses_its_words_and_keeps_its_verdict(stores: Stores) -> None:
+def test_a_note_that_quotes_a_forgotten_memory_loses_its_words_and_a_giver_of_such_a_name_all(stores: Stores) -> None:
+    """The note keeps its verdict; the feedback whose giver is named by a forgotten phrase goes whole."""
     long = "Seventeen quokkas guard the spool at night."
     stores.store.add([(memory("c", long), None)], AT)
     give(stores, "1", verdict="wrong", note=f"No: {long}", query="the spool?")
-    give(stores, "2", memory_id=B, note="Short and true.")
+    give(stores, "2", memory_id=B, note="Short and true.", by="Ana")
+    give(stores, "3", memory_id=B, by=long)
     done(outcome(stores, "forget", {"memory_ids": ["c"]}, "forget", at=LATER))
     assert [(each.verdict, each.note, each.query) for each in stores.store.feedback(A)] == [("wrong", None, None)]
-    assert [each.note for each in stores.store.feedback(B)] == ["Short and true."]
-    assert b"quokkas" not in stores.workspace.memory_db.read_bytes()
-
-
-def test_a_feedback_whose_giver_is_named_by_a_forgotten_phrase_goes_with_its_verdict(stores: Stores) -> None:
-    long = "Seventeen quokkas guard the spool at night."
-    stores.store.add([(memory("c", long), None)], AT)
-    give(stores, "1", verdict="wrong", by=long)
-    give(stores, "2", verdict="helpful", by="Ana")
-    done(outcome(stores, "forget", {"memory_ids": ["c"]}, "forget", at=LATER))
-    assert [(each.verdict, each.by) for each in stores.store.feedback(A)] == [("helpful", "Ana")]
+    assert [(each.by, each.note) for each in stores.store.feedback(B)] == [("Ana", "Short and true.")]
     assert b"quokkas" not in stores.workspace.memory_db.read_bytes()
 
 

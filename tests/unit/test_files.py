@@ -36,15 +36,15 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize(
-    ("error", "expected"),
-    [
-        (OSError(errno.ENOSPC, ""), True),
-        (OSError(getattr(errno, "EDQUOT", errno.ENOSPC), ""), True),
-        (OSError(errno.EACCES, ""), False),
-        (ValueError(), False),
-    ],
-)
+FULL_DISKS = [
+    (OSError(errno.ENOSPC, ""), True),
+    (OSError(getattr(errno, "EDQUOT", errno.ENOSPC), ""), True),
+    (OSError(errno.EACCES, ""), False),
+    (ValueError(), False),
+]
+
+
+@pytest.mark.parametrize(("error", "expected"), FULL_DISKS)
 def test_a_full_disk_and_a_used_up_quota_are_both_no_space(error: Exception, expected: bool) -> None:
     assert files.is_no_space(error) is expected
 
@@ -72,9 +72,7 @@ def test_a_folder_of_ours_becomes_private(tmp_path: Path, before: int) -> None:
 
 
 @posix
-def test_a_folder_of_ours_that_cannot_even_be_looked_into_is_opened_by_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_of_ours_that_is_hidden_is_opened_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder").mkdir(mode=0o000)
     monkeypatch.setattr(os, "open", Reader(os.open, 1))  # root is refused nothing
     files.make_folder(tmp_path / "folder")
@@ -172,9 +170,7 @@ def test_a_rename_that_fails_leaves_no_part(tmp_path: Path) -> None:
     assert names(tmp_path) == {"folder"}
 
 
-def test_content_is_on_the_medium_before_its_name_and_the_name_before_the_return(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_content_is_durable_before_its_name_and_that_at_return(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
     rename = files.rename
     monkeypatch.setattr(files, "sync", lambda descriptor: steps.append("sync content"))
@@ -284,6 +280,14 @@ def test_files_put_in_place_together_share_a_folders_sync(tmp_path: Path, monkey
     batch.replace_many((tmp_path / name, name.encode()) for name in "abc")
     assert synced == [tmp_path]
     assert [(tmp_path / name).read_bytes() for name in "abc"] == [b"a", b"b", b"c"]
+
+
+def test_an_error_of_one_of_many_files_leaves_no_temporary_file(tmp_path: Path) -> None:
+    (tmp_path / "7" / "in its place").mkdir(parents=True)
+    with pytest.raises(OSError):
+        batch.replace_many((tmp_path / str(number), b"new") for number in range(40))
+    assert {path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == {b"new"}
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_a_new_file_does_not_overwrite(tmp_path: Path) -> None:

@@ -72,15 +72,14 @@ def worker(team: Team) -> Iterator[None]:
         yield
 
 
-def test_without_a_team_nothing_is_said_asked_or_started(team: Team) -> None:
-    copy_age.forget(team.workspace)
-    assert team.note() is None
-    following.start(team.workspace)
-    assert (team.asked, team.started) == (0, 0)
-
-
-def test_a_workspace_that_this_user_put_into_no_team_starts_nothing(team: Team, tmp_path: Path) -> None:
-    membership.leave(team.workspace, tmp_path / "config")
+@pytest.mark.parametrize("has_copy", [False, True])
+def test_without_a_team_of_this_user_nothing_is_said_asked_or_started(
+    team: Team, tmp_path: Path, has_copy: bool
+) -> None:
+    if has_copy:
+        membership.leave(team.workspace, tmp_path / "config")
+    else:
+        copy_age.forget(team.workspace)
     assert team.note() is None
     following.start(team.workspace)
     assert (team.asked, team.started) == (0, 0)
@@ -118,17 +117,15 @@ def test_a_worker_that_has_just_started_is_no_reason_to_start_another(team: Team
     assert (team.asked, team.started) == (1, 0)
 
 
-@pytest.mark.parametrize(
-    ("lacks", "says"),
-    [
-        (None, "one was started. The team did not answer within 0.15 s: what others added or changed since"),
-        (Missing(0, forgets=False), None),
-        (Missing(3, forgets=False), "one was started. Changes are missing here, 3 since 2026-11-20T12:00:00Z"),
-    ],
-)
-def test_without_a_worker_one_is_started_and_what_is_missing_is_said_at_once(
-    team: Team, lacks: Missing | None, says: str | None
-) -> None:
+LACKS = [
+    (None, "one was started. The team did not answer within 0.15 s: what others added or changed since"),
+    (Missing(0, forgets=False), None),
+    (Missing(3, forgets=False), "one was started. Changes are missing here, 3 since 2026-11-20T12:00:00Z"),
+]
+
+
+@pytest.mark.parametrize(("lacks", "says"), LACKS)
+def test_without_a_worker_one_starts_and_gaps_are_told(team: Team, lacks: Missing | None, says: str | None) -> None:
     team.lacks = lacks
     said = team.note()
     assert said is None if says is None else says in (said or "")

@@ -485,9 +485,7 @@ def test_a_waiting_job_that_would_keep_the_text_raw_is_ended_whatever_its_looks(
     assert forgotten(stores, memory_ids=[raw.id])[JOB_FILES]["doomed"] == ["waiting"]
 
 
-def test_the_prose_of_a_record_is_looked_for_but_not_what_its_sources_say(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_records_prose_is_looked_for_not_its_sources(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     class Poet(Rules):
         def narrative(self, sources: Sequence[Memory], found: Sequence[Conflict]) -> tuple[str | None, Sequence[str]]:
             return f"Once upon a time the {SECRET} went to the lakes.", ()
@@ -533,9 +531,7 @@ def test_a_graph_found_damaged_on_the_way_has_no_copy(stores: WithFakeGraph, mon
     assert holds(stores.workspace, SECRET) == []
 
 
-def test_a_record_made_anew_that_the_graph_refuses_is_no_reason_to_leave_words(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refusing_graph_is_no_reason_to_leave_words(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     gone, *_ = three(stores)
     compacted(stores)
     stores.graph.deliver_all()
@@ -686,9 +682,7 @@ def test_of_an_earlier_version_s_store_only_the_list_of_its_other_texts_stays(st
 
 
 @pytest.mark.parametrize("point", ["commit", "graph", "files", "store", "done"])
-def test_after_a_stop_anywhere_the_next_attempt_ends_it(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch, point: str
-) -> None:
+def test_the_attempt_after_any_stop_ends_it(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch, point: str) -> None:
     gone = remember(stores, f"The {SECRET} lives on an island.")
     stores.graph.deliver_all()
     stores.workspace.picture.write_text(SECRET)
@@ -731,9 +725,7 @@ def test_what_a_job_that_gave_up_left_the_next_ends(stores: WithFakeGraph, monke
     assert holds(stores.workspace, SECRET) == []
 
 
-def test_a_job_that_the_worker_did_not_finish_names_the_job_files_of_one_that_gave_up_again(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unfinished_job_names_files_of_one_given_up(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     gone, other = remember(stores, f"The {SECRET} lives."), remember(stores, "Lakes.")
     stores.graph.deliver_all()
     ended(stores.workspace, "told", "ingest", {"summary": {"topic": "Z", "context": "c"}}, result={"memory_id": gone})

@@ -21,34 +21,34 @@ EARLIER = "[Earlier] It costs 29 EUR (2026-05-01, #3)"
 LATER = "[Later] It costs 19 EUR (2026-07-29, #16) supersedes It costs 29 EUR (2026-05-01, #3)"
 
 
-@pytest.mark.parametrize(
-    ("memory", "says"),
-    [
-        (summary(decisions=("Use blue.", "Use red.")), "Use blue."),
-        (summary(), "We met in the weekly round."),
-        (summary(context="A line of its own, not short\nand another"), "A line of its own, not short"),
-        (summary("decision_record", decisions=(EARLIER, LATER)), "It costs 19 EUR"),
-        (summary("decision_record", decisions=(EARLIER,)), "We met in the weekly round."),
-        (legacy("\n  All lamps of the hall burn blue. They are new.\n"), "All lamps of the hall burn blue."),
-        (
-            legacy(render_conversation(Conversation("Is it so?", "No. It is fixed, since May. Ask."))),
-            "No. It is fixed, since May.",
-        ),
-        (legacy(""), ""),
-    ],
-)
+FIRST_THAT_HOLDS = [
+    (summary(decisions=("Use blue.", "Use red.")), "Use blue."),
+    (summary(), "We met in the weekly round."),
+    (summary(context="A line of its own, not short\nand another"), "A line of its own, not short"),
+    (summary("decision_record", decisions=(EARLIER, LATER)), "It costs 19 EUR"),
+    (summary("decision_record", decisions=(EARLIER,)), "We met in the weekly round."),
+    (legacy("\n  All lamps of the hall burn blue. They are new.\n"), "All lamps of the hall burn blue."),
+    (
+        legacy(render_conversation(Conversation("Is it so?", "No. It is fixed, since May. Ask."))),
+        "No. It is fixed, since May.",
+    ),
+    (legacy(""), ""),
+]
+
+
+@pytest.mark.parametrize(("memory", "says"), FIRST_THAT_HOLDS)
 def test_it_is_the_first_decision_that_holds_else_the_first_sentence(memory: Memory, says: str) -> None:
     assert gist(memory) == says
 
 
-@pytest.mark.parametrize(
-    ("became", "says"),
-    [
-        ({"Use blue.": "replaced by #2"}, "Use red."),
-        ({"Use blue.": "replaced by #2", "Use red.": "replaced by #3"}, "[replaced by #2] Use blue."),
-        ({"Use blue.": "disputed by #2"}, "[disputed by #2] Use blue."),
-    ],
-)
+REPLACED = [
+    ({"Use blue.": "replaced by #2"}, "Use red."),
+    ({"Use blue.": "replaced by #2", "Use red.": "replaced by #3"}, "[replaced by #2] Use blue."),
+    ({"Use blue.": "disputed by #2"}, "[disputed by #2] Use blue."),
+]
+
+
+@pytest.mark.parametrize(("became", "says"), REPLACED)
 def test_a_decision_that_was_replaced_comes_last_and_says_what_became_of_it(became: dict[str, str], says: str) -> None:
     assert gist(summary(decisions=("Use blue.", "Use red.")), became) == says
 

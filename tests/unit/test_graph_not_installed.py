@@ -39,13 +39,13 @@ def test_a_memory_is_stored_and_nothing_is_owed_to_a_graph(stores: Stores) -> No
     assert stores.graph.deliver([]) == {}
 
 
-@pytest.mark.parametrize(
-    ("kind", "payload"),
-    [
-        ("ask", {"question": "What is about uploads?"}), ("graph", {}), ("migrate", {}), ("migrate", {"dry_run": True}),
-        ("cognify", {}), ("cognify", {"texts": ["Some raw text."]}), ("rebuild", {"what": "graph"}),
-    ],
-)  # fmt: skip
+NEEDS_THE_GRAPH = [
+    ("ask", {"question": "What is about uploads?"}), ("graph", {}), ("migrate", {}), ("migrate", {"dry_run": True}),
+    ("cognify", {}), ("cognify", {"texts": ["Some raw text."]}), ("rebuild", {"what": "graph"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "payload"), NEEDS_THE_GRAPH)
 def test_what_needs_the_graph_says_so(stores: Stores, kind: str, payload: dict[str, Any]) -> None:
     error = refused(outcome(stores, kind, payload, at=AT))
     assert error.code == "GRAPH_NOT_INSTALLED"

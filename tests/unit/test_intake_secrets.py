@@ -180,9 +180,7 @@ def test_a_secret_in_a_files_name_is_not_kept(door: Door) -> None:
     assert kept.read_bytes() == b"hello"
 
 
-def test_of_a_file_that_is_too_large_to_look_at_the_beginning_is_kept_and_that_is_said(
-    door: Door, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_a_file_too_large_the_beginning_is_kept_and_that_said(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rejecting, "MAX_BYTES", 2 * 1024 * 1024)
     data = (f"the key is {KEY}\n" * 150_000).encode()
     assert len(data) > rejecting.MAX_BYTES

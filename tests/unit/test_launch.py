@@ -66,17 +66,17 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
 # --- whether one is leaving ---
 
 
-@pytest.mark.parametrize(
-    ("state", "leaving"),
-    [
-        ("starting", False),
-        ("ready", False),
-        ("paused", False),
-        ("draining", True),
-        ("exiting", True),
-        ("stopped", True),
-    ],
-)
+STATES_OF_WORKERS = [
+    ("starting", False),
+    ("ready", False),
+    ("paused", False),
+    ("draining", True),
+    ("exiting", True),
+    ("stopped", True),
+]
+
+
+@pytest.mark.parametrize(("state", "leaving"), STATES_OF_WORKERS)
 def test_a_worker_that_takes_up_nothing_more_is_leaving(workspace: Workspace, state: str, leaving: bool) -> None:
     beat(workspace, state)
     assert launch.is_shutting_down(workspace) is leaving
@@ -287,9 +287,7 @@ def test_another_spelling_of_the_path_is_no_move(workspace: Workspace, tmp_path:
         assert not launch.is_shutting_down(workspace)
 
 
-def test_a_successor_does_not_wait_for_ever_for_a_worker_that_sees_another_path(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_successor_waits_for_ever_for_another_path(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may run in a container, and stay."""
     monkeypatch.setattr(daemon, "_MOVED_PATIENCE_SECONDS", 0.0)
     beat_from(workspace, workspace.root / "elsewhere")

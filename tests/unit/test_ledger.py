@@ -8,7 +8,7 @@ import pytest
 from harness import raising
 from inbox_door import job_of
 
-from jobs import batch, clock, files, lifecycle, spool
+from jobs import clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lifecycle import Cancelled, Crashed, CrashLimits, Event, Failed, Interrupted, Started, Succeeded, WorkerDied
@@ -79,9 +79,7 @@ def test_an_event_that_does_not_fit_changes_nothing_and_holds_up_no_other(place:
     assert on_disk(place, "a") == before == ledger.get("a")
 
 
-def test_a_record_that_cannot_be_written_is_not_changed_in_memory(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_that_is_not_written_is_unchanged_in_memory(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk: memory and disk must go on saying the same."""
     accepted(ledger, "a")
 
@@ -218,9 +216,7 @@ def test_before_the_first_attempt_nobody_has_to_look_whether_the_effect_stands(p
 
 
 @pytest.mark.parametrize("number", range(30))
-def test_cancelling_and_starting_at_once_cancels_nothing_running(
-    place: SpoolPaths, ledger: Ledger, number: int
-) -> None:
+def test_cancelling_while_starting_cancels_nothing_running(place: SpoolPaths, ledger: Ledger, number: int) -> None:
     """Whoever comes first wins, and the other one is told."""
     accepted(ledger, "a")
     barrier = threading.Barrier(2)
@@ -240,9 +236,7 @@ def test_cancelling_and_starting_at_once_cancels_nothing_running(
 
 
 @pytest.mark.parametrize("event", [Failed(JobError("TEST_FAILURE")), Cancelled()])
-def test_an_ended_job_reruns_as_the_next_generation(
-    place: SpoolPaths, ledger: Ledger, event: Failed | Cancelled
-) -> None:
+def test_an_ended_job_runs_as_the_next_generation(place: SpoolPaths, ledger: Ledger, event: Failed | Cancelled) -> None:
     accepted(ledger, "a")
     ledger.apply({"a": Started()})
     ledger.apply({"a": event})
@@ -325,7 +319,7 @@ def test_what_fails_unexpectedly_leaves_nothing_live_that_is_not_on_the_disk(
 ) -> None:
     """Else the dropped file would be taken for a duplicate of a job that nobody has a copy of."""
 
-    monkeypatch.setattr(batch, "rename_parts", raising(MemoryError))
+    monkeypatch.setattr(files, "rename", raising(MemoryError))
     with pytest.raises(MemoryError):
         accepted(ledger, "a")
     assert ledger.get("a") is None

@@ -348,9 +348,7 @@ def test_a_replay_is_trusted_with_others_again() -> None:
 
 
 @given(st.integers(0, 99), st.integers(1, 99), st.integers(1, 99))
-def test_however_many_share_the_child_it_is_at_least_one_and_at_most_as_many_as_may(
-    number: int, together: int, at_most: int
-) -> None:
+def test_at_least_one_shares_the_child_and_at_most_as_many_as_may(number: int, together: int, at_most: int) -> None:
     events: list[Event] = [Started(together), Interrupted("CHILD_DIED")] * min(number, 3)
     assert 1 <= together_after(*events, at_most=at_most) <= at_most
 
@@ -529,16 +527,16 @@ def test_every_time_that_is_written_can_be_read_to_the_millisecond(moment: datet
     assert len(text) in (20, 24)
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("2026-11-20T20:00:00Z", "2026-11-20T20:00:00Z"),
-        (" 2026-11-20T20:00:00.123456+02:00\n", "2026-11-20T18:00:00.123Z"),
-        ("2026-11-20 20:00", "2026-11-20T20:00:00Z"),
-        ("2026-11-20", "2026-11-20T00:00:00Z"),
-        ("0999-01-01", "0999-01-01T00:00:00Z"),
-    ],
-)
+ZONES = [
+    ("2026-11-20T20:00:00Z", "2026-11-20T20:00:00Z"),
+    (" 2026-11-20T20:00:00.123456+02:00\n", "2026-11-20T18:00:00.123Z"),
+    ("2026-11-20 20:00", "2026-11-20T20:00:00Z"),
+    ("2026-11-20", "2026-11-20T00:00:00Z"),
+    ("0999-01-01", "0999-01-01T00:00:00Z"),
+]
+
+
+@pytest.mark.parametrize(("text", "meant"), ZONES)
 def test_times_are_in_utc_with_z(text: str, meant: str) -> None:
     assert clock.iso(clock.parse(text)) == meant
 

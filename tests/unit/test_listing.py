@@ -123,9 +123,7 @@ def test_titles_are_of_what_is_named_and_of_what_goes_along(workspace: Workspace
 
 
 @pytest.mark.parametrize("older", range(1, migrations.FORMAT))
-def test_a_store_of_an_older_format_is_read_before_a_worker_has_converted_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, older: int
-) -> None:
+def test_an_older_store_is_read_before_conversion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, older: int) -> None:
     workspace = Workspace(tmp_path / "older")
     workspace.memory.mkdir(mode=0o700, parents=True)
     with monkeypatch.context() as patch:

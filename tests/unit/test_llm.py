@@ -24,40 +24,40 @@ def told(given: Settings, **inherited: str) -> dict[str, str]:
     return cognee_environment(given, Workspace(Path("/nowhere")), inherited)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        settings(api_key="k"),
-        settings(api_key="k", model="gpt-4o-mini"),
-        settings(api_key="k", provider="anthropic", model="claude-sonnet-4-5"),
-        settings(model="ollama/llama3.1"),
-        settings(provider="ollama", model="llama3.1", endpoint="http://10.0.0.7:11434"),
-        settings(provider="custom", model="openai/local", endpoint="http://127.0.0.1:8000/v1"),
-        settings(endpoint="http://localhost:1234/v1", model="local"),
-        settings(endpoint="http://[::1]:1234/v1", model="local"),
-        settings(provider="bedrock", model="anthropic.claude-sonnet-4-5-v1:0"),
-    ],
-)
+ENOUGH = [
+    settings(api_key="k"),
+    settings(api_key="k", model="gpt-4o-mini"),
+    settings(api_key="k", provider="anthropic", model="claude-sonnet-4-5"),
+    settings(model="ollama/llama3.1"),
+    settings(provider="ollama", model="llama3.1", endpoint="http://10.0.0.7:11434"),
+    settings(provider="custom", model="openai/local", endpoint="http://127.0.0.1:8000/v1"),
+    settings(endpoint="http://localhost:1234/v1", model="local"),
+    settings(endpoint="http://[::1]:1234/v1", model="local"),
+    settings(provider="bedrock", model="anthropic.claude-sonnet-4-5-v1:0"),
+]
+
+
+@pytest.mark.parametrize("given", ENOUGH)
 def test_a_key_or_a_provider_that_needs_none_is_enough(given: Settings) -> None:
     assert llm.is_configured(given)
     llm.require(given)
 
 
-@pytest.mark.parametrize(
-    ("given", "code"),
-    [
-        (settings(), "LLM_NOT_CONFIGURED"),
-        (settings(provider="openai", model="gpt-4o"), "LLM_NOT_CONFIGURED"),
-        (settings(endpoint="https://models.example/v1"), "LLM_NOT_CONFIGURED"),
-        (settings(endpoint="https://localhost.example/v1"), "LLM_NOT_CONFIGURED"),
-        (settings(endpoint="http://127.0.0.1@models.example/v1"), "LLM_NOT_CONFIGURED"),
-        (settings(endpoint="http://[bad/v1"), "LLM_NOT_CONFIGURED"),
-        (settings(provider="ollama"), "LLM_CONFIG"),
-        (settings(provider="llama_cpp", api_key="k"), "LLM_CONFIG"),
-        (settings(provider="azure", api_key="k", model="gpt-4o"), "LLM_CONFIG"),
-        (settings(api_key="k", endpoint="models.example/v1"), "LLM_CONFIG"),
-    ],
-)
+NOT_ENOUGH = [
+    (settings(), "LLM_NOT_CONFIGURED"),
+    (settings(provider="openai", model="gpt-4o"), "LLM_NOT_CONFIGURED"),
+    (settings(endpoint="https://models.example/v1"), "LLM_NOT_CONFIGURED"),
+    (settings(endpoint="https://localhost.example/v1"), "LLM_NOT_CONFIGURED"),
+    (settings(endpoint="http://127.0.0.1@models.example/v1"), "LLM_NOT_CONFIGURED"),
+    (settings(endpoint="http://[bad/v1"), "LLM_NOT_CONFIGURED"),
+    (settings(provider="ollama"), "LLM_CONFIG"),
+    (settings(provider="llama_cpp", api_key="k"), "LLM_CONFIG"),
+    (settings(provider="azure", api_key="k", model="gpt-4o"), "LLM_CONFIG"),
+    (settings(api_key="k", endpoint="models.example/v1"), "LLM_CONFIG"),
+]
+
+
+@pytest.mark.parametrize(("given", "code"), NOT_ENOUGH)
 def test_what_is_not_enough_says_what_is_missing(given: Settings, code: str) -> None:
     assert not llm.is_configured(given)
     with pytest.raises(JobError, match=code):

@@ -57,19 +57,17 @@ def test_a_call_that_was_cut_off_stays_counted(tmp_path: Path, connection: sqlit
         assert LlmUsage(after).of_job("job") == Spent(1, 50, 0)
 
 
-@pytest.mark.parametrize(
-    ("budget", "setting", "pause"),
-    [
-        (replace(PLENTY, calls_per_job=2), "COGNEE_MEMORY_LLM_CALLS_PER_JOB", 3600),
-        (replace(PLENTY, tokens_per_job=200), "COGNEE_MEMORY_LLM_TOKENS_PER_JOB", 3600),
-        (replace(PLENTY, calls_per_day=2), "COGNEE_MEMORY_LLM_CALLS_PER_DAY", 7200),
-        (replace(PLENTY, tokens_per_day=200), "COGNEE_MEMORY_LLM_TOKENS_PER_DAY", 7200),
-    ],
-    ids=repr,
-)
-def test_beyond_a_budget_the_job_waits_and_the_message_names_figure_and_setting(
-    usage: LlmUsage, budget: Budget, setting: str, pause: int
-) -> None:
+OVER_BUDGET = [
+    (replace(PLENTY, calls_per_job=2), "COGNEE_MEMORY_LLM_CALLS_PER_JOB", 3600),
+    (replace(PLENTY, tokens_per_job=200), "COGNEE_MEMORY_LLM_TOKENS_PER_JOB", 3600),
+    (replace(PLENTY, calls_per_day=2), "COGNEE_MEMORY_LLM_CALLS_PER_DAY", 7200),
+    (replace(PLENTY, tokens_per_day=200), "COGNEE_MEMORY_LLM_TOKENS_PER_DAY", 7200),
+]
+
+
+@pytest.mark.parametrize(("budget", "setting", "pause"), OVER_BUDGET, ids=repr)
+def test_over_budget_the_job_waits_and_says_why(usage: LlmUsage, budget: Budget, setting: str, pause: int) -> None:
+    """The message names the figure and the setting."""
     for _ in range(2):
         usage.end(begun(usage, "job", 10, budget, NOW), 80, 20)
     with pytest.raises(JobError) as caught:

@@ -24,32 +24,29 @@ def record(state: str, kind: str = "ingest", **fields: Any) -> Record:
     return Record("job-1", kind, "0" * 64, state, **fields)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("found", "outcome"),
-    [
-        (None, "The job waits in the inbox."),
-        (record("queued"), "The job waits for its turn."),
-        (record("running"), "The job runs."),
-        (record("cancelled"), "The job was cancelled."),
-        (record("expired"), "The job expired before it could run."),
-        (record("succeeded", result=STORED), "Stored as memory #6 of topic retry."),
-        (
-            record("succeeded", result=STORED | {"duplicate": True}),
-            "It was stored before, as memory #6 of topic retry.",
-        ),
-        (record("succeeded", result=STORED | {"topic_id": None}), "Stored as memory #6."),
-        (
-            record("succeeded", result=STORED | {"redactions": {"total": 2, "kinds": {"aws": 2}}}),
-            "Stored as memory #6 of topic retry. 2 likely secrets had been replaced.",
-        ),
-        (record("succeeded", "set_status", result=STORED | {"status": "Superseded"}), "Memory #6 is Superseded."),
-        (record("succeeded", "noop", result={}), "The job succeeded."),
-        (
-            record("failed", error=JobError("TOPIC_NOT_FOUND", "There is no topic 'x'.").as_dict()),
-            "The job failed: There is no topic 'x'.",
-        ),
-    ],
-)
+OUTCOMES = [
+    (None, "The job waits in the inbox."),
+    (record("queued"), "The job waits for its turn."),
+    (record("running"), "The job runs."),
+    (record("cancelled"), "The job was cancelled."),
+    (record("expired"), "The job expired before it could run."),
+    (record("succeeded", result=STORED), "Stored as memory #6 of topic retry."),
+    (record("succeeded", result=STORED | {"duplicate": True}), "It was stored before, as memory #6 of topic retry."),
+    (record("succeeded", result=STORED | {"topic_id": None}), "Stored as memory #6."),
+    (
+        record("succeeded", result=STORED | {"redactions": {"total": 2, "kinds": {"aws": 2}}}),
+        "Stored as memory #6 of topic retry. 2 likely secrets had been replaced.",
+    ),
+    (record("succeeded", "set_status", result=STORED | {"status": "Superseded"}), "Memory #6 is Superseded."),
+    (record("succeeded", "noop", result={}), "The job succeeded."),
+    (
+        record("failed", error=JobError("TOPIC_NOT_FOUND", "There is no topic 'x'.").as_dict()),
+        "The job failed: There is no topic 'x'.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("found", "outcome"), OUTCOMES)
 def test_a_job_is_told_in_one_sentence(found: Record | None, outcome: str) -> None:
     assert job_status("job-1", found, worker_alive=True)["outcome"] == outcome
 

@@ -118,9 +118,7 @@ def test_the_passages_of_a_memory_stand_at_its_rows(place: Place) -> None:
         assert np.array_equal(wholes[whole_row], mapped[row])
 
 
-def test_an_addition_that_is_aborted_leaves_nothing_and_its_rows_are_overwritten(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_aborted_addition_leaves_nothing_and_its_rows_free(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     with place.having("a") as store:
         with monkeypatch.context() as patch:
             patch.setattr(store.outbox, "enqueue", lambda *_: 1 / 0)
@@ -193,9 +191,7 @@ def test_a_rebuild_gives_the_same_numbers_statuses_and_vectors_and_embeds_nothin
 
 @pytest.mark.parametrize("part", ["passages", "wholes"])
 @pytest.mark.parametrize("damage", ["missing", "short"])
-def test_a_vector_file_that_is_lost_while_the_store_is_open_is_made_again_before_the_next_rows(
-    place: Place, damage: str, part: vector_files.Part
-) -> None:
+def test_a_vector_file_lost_while_open_is_made_anew_first(place: Place, damage: str, part: vector_files.Part) -> None:
     with place.having("a", "b") as store:
         path = vector_files.path_of(place.workspace.vectors, 1, part)
         path.unlink() if damage == "missing" else path.write_bytes(path.read_bytes()[:-1])
@@ -247,9 +243,7 @@ WORD_DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", WORD_DAMAGES.values(), ids=WORD_DAMAGES)
-def test_a_damaged_full_text_index_is_made_again_at_the_next_opening(
-    place: Place, damage: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_word_index_is_remade_at_opening(place: Place, damage: str, caplog: pytest.LogCaptureFixture) -> None:
     with place.having("a", "b") as store:
         before = everything(place.workspace)
     harmed(place.workspace, damage)
@@ -461,17 +455,17 @@ def test_readers_see_nothing_before_the_first_store_and_a_snapshot_afterwards(pl
         store.checkpoint()
 
 
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (OSError(28, "No space left on device"), "DISK_FULL"),
-        (sqlite3.SQLITE_FULL, "DISK_FULL"),
-        (sqlite3.SQLITE_BUSY, "STORE_BUSY"),
-        (sqlite3.SQLITE_BUSY_SNAPSHOT, "STORE_BUSY"),
-        (sqlite3.SQLITE_CORRUPT, "STORE_UNREADABLE"),
-        (sqlite3.SQLITE_IOERR_WRITE, "STORE_UNREADABLE"),
-    ],
-)
+DISK_FAILURES = [
+    (OSError(28, "No space left on device"), "DISK_FULL"),
+    (sqlite3.SQLITE_FULL, "DISK_FULL"),
+    (sqlite3.SQLITE_BUSY, "STORE_BUSY"),
+    (sqlite3.SQLITE_BUSY_SNAPSHOT, "STORE_BUSY"),
+    (sqlite3.SQLITE_CORRUPT, "STORE_UNREADABLE"),
+    (sqlite3.SQLITE_IOERR_WRITE, "STORE_UNREADABLE"),
+]
+
+
+@pytest.mark.parametrize(("error", "code"), DISK_FAILURES)
 def test_a_failure_of_the_disk_is_an_error_that_waits(error: OSError | int, code: str) -> None:
     """It is not the job's fault: its attempts must not be used up."""
     if isinstance(error, int):

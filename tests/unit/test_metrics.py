@@ -11,21 +11,18 @@ from fake_embedder import FakeEmbedder
 from benchmarks import judged, quality
 from benchmarks.metrics import METRICS, bounds, of_query, of_run, resampled
 
+MEASURED = [
+    (["a"], ["a"], [1, 1, 1, 1, 1]),
+    (["x", "a"], ["a"], [0, 1, 1, 1 / 2, 1 / math.log2(3)]),
+    (["a", "x", "b"], ["a", "b"], [1 / 2, 1, 1, 1, (1 + 1 / 2) / (1 + 1 / math.log2(3))]),
+    (["x"] * 3 + ["a"], ["a"], [0, 1, 1, 1 / 2, 1 / math.log2(3)]),  # a repetition counts once
+    ([*"bcdefghijk", "a"], ["a"], [0, 0, 0, 0, 0]),
+    ([], ["a", "b"], [0, 0, 0, 0, 0]),
+]
 
-@pytest.mark.parametrize(
-    ("ranked", "relevant", "expected"),
-    [
-        (["a"], ["a"], [1, 1, 1, 1, 1]),
-        (["x", "a"], ["a"], [0, 1, 1, 1 / 2, 1 / math.log2(3)]),
-        (["a", "x", "b"], ["a", "b"], [1 / 2, 1, 1, 1, (1 + 1 / 2) / (1 + 1 / math.log2(3))]),
-        (["x"] * 3 + ["a"], ["a"], [0, 1, 1, 1 / 2, 1 / math.log2(3)]),  # a repetition counts once
-        ([*"bcdefghijk", "a"], ["a"], [0, 0, 0, 0, 0]),
-        ([], ["a", "b"], [0, 0, 0, 0, 0]),
-    ],
-)
-def test_the_measures_of_a_query_are_those_worked_out_by_hand(
-    ranked: list[str], relevant: list[str], expected: list[float]
-) -> None:
+
+@pytest.mark.parametrize(("ranked", "relevant", "expected"), MEASURED)
+def test_a_querys_measures_are_those_by_hand(ranked: list[str], relevant: list[str], expected: list[float]) -> None:
     assert of_query(ranked, relevant) == pytest.approx(expected)
 
 

@@ -80,9 +80,7 @@ def test_a_setting_that_would_not_take_effect_is_refused_by_name(
     assert fetched == []
 
 
-def test_a_trusted_workspace_has_the_setting_in_its_file(
-    workspace: Workspace, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_trusted_workspace_has_the_setting_in_a_file(workspace: Workspace, capfd: pytest.CaptureFixture[str]) -> None:
     main(["trust", "--workspace", str(workspace.root)])
     capfd.readouterr()
     done = run(workspace, capfd, "use", "multilingual", "--here")

@@ -64,19 +64,19 @@ def test_a_prompt_gets_the_decision_that_fits_it_as_a_quoted_line_with_its_sourc
     assert 0 < found["total_tokens"] <= moment.MAX_TOKENS
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "",
-        "yes, go on",
-        "commit and push",
-        "Which colour has the bridge?",
-        "Please write a poem about rivers and mountains in early spring",
-        "```\n" + PROMPT + "\n```",
-        "> " + PROMPT,
-        PROMPT + " and then " + " ".join(f"word{number}" for number in range(80)),
-    ],
-)
+UNFIT_PROMPTS = [
+    "",
+    "yes, go on",
+    "commit and push",
+    "Which colour has the bridge?",
+    "Please write a poem about rivers and mountains in early spring",
+    "```\n" + PROMPT + "\n```",
+    "> " + PROMPT,
+    PROMPT + " and then " + " ".join(f"word{number}" for number in range(80)),
+]
+
+
+@pytest.mark.parametrize("prompt", UNFIT_PROMPTS)
 def test_a_prompt_that_nothing_fits_or_that_needs_nothing_gets_nothing(store: Shelf, prompt: str) -> None:
     assert notes(store, prompt) == {"success": True, "context": "", "memory_numbers": [], "total_tokens": 0}
 
@@ -149,19 +149,19 @@ def files(shelf: Shelf) -> Shelf:
     )
 
 
-@pytest.mark.parametrize(
-    ("file", "numbers"),
-    [
-        ("src/upload/retry.ts", [3, 1]),
-        ("upload/RETRY.ts", [3, 1]),
-        ("retry.ts", [3, 2, 1]),
-        ("./retry.ts", [3, 2, 1]),
-        ("other/retry.ts", []),
-        ("nothing.py", []),
-        ("ROOT/src/upload/retry.ts", [3, 1]),
-        ("ROOT/retry.ts", []),
-    ],
-)
+FILES_ASKED = [
+    ("src/upload/retry.ts", [3, 1]),
+    ("upload/RETRY.ts", [3, 1]),
+    ("retry.ts", [3, 2, 1]),
+    ("./retry.ts", [3, 2, 1]),
+    ("other/retry.ts", []),
+    ("nothing.py", []),
+    ("ROOT/src/upload/retry.ts", [3, 1]),
+    ("ROOT/retry.ts", []),
+]
+
+
+@pytest.mark.parametrize(("file", "numbers"), FILES_ASKED)
 def test_a_file_is_known_by_the_end_of_its_path(files: Shelf, file: str, numbers: list[int]) -> None:
     found = about_file.about(files.workspace, file.replace("ROOT", str(files.workspace.root)))
     assert [each.memory.number for each in found] == numbers
@@ -206,9 +206,7 @@ def _command(shelf: Shelf, *words: str) -> Any:
     return made().top.parse_args([*words, "--workspace", str(shelf.workspace.root)])
 
 
-def test_the_command_shows_what_was_decided_below_each_title_and_which_file_it_may_be(
-    files: Shelf, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_below_a_title_stand_its_decisions_and_which_file(files: Shelf, capsys: pytest.CaptureFixture[str]) -> None:
     answer = memories.about(_command(files, "about", "src/upload/retry.ts"))
     assert [each["memory_number"] for each in answer["memories"]] == [3, 1]
     assert answer["memories"][1]["decisions"][0] == {
@@ -306,14 +304,14 @@ def test_the_worker_is_told_what_the_session_was_shown_and_another_session_begin
     assert [each["shown"] for each in bench.asked()] == [[], [3], [3, 4], []]
 
 
-@pytest.mark.parametrize(
-    ("tool", "event", "name"),
-    [
-        ("claude-code", "PostToolUseFailure", "Bash"), ("codex", "PostToolUse", "Bash"),
-        ("gemini-cli", "AfterTool", "run_shell_command"), ("opencode", "tool.execute.after", "bash"),
-        ("vscode", "PostToolUse", "run_in_terminal"),
-    ],
-)  # fmt: skip
+PRINTING_TOOLS = [
+    ("claude-code", "PostToolUseFailure", "Bash"), ("codex", "PostToolUse", "Bash"),
+    ("gemini-cli", "AfterTool", "run_shell_command"), ("opencode", "tool.execute.after", "bash"),
+    ("vscode", "PostToolUse", "run_in_terminal"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "event", "name"), PRINTING_TOOLS)
 def test_the_worker_is_asked_about_what_a_failed_command_printed(
     bench: Bench, capsys: pytest.CaptureFixture[str], tool: str, event: str, name: str
 ) -> None:
@@ -373,18 +371,18 @@ def test_where_no_worker_answers_the_hook_is_silent_and_ends_well(
     assert "UserPromptSubmit: " in bench.log()
 
 
-@pytest.mark.parametrize(
-    ("given", "paths"),
-    [
-        ({"file_path": "/a/b.py"}, ["/a/b.py"]),
-        ({"filePath": "/a/b.py"}, ["/a/b.py"]),
-        ({"files": ["a", "b", "a"]}, ["a", "b"]),
-        ({"command": "*** Begin Patch\n*** Update File: src/a.py\n@@\n*** Add File: new.py\n"}, ["src/a.py"]),
-        ({"command": "ls -l"}, []),
-        ({"file_path": 7, "path": None}, []),
-        ("text", []),
-    ],
-)
+SAID_OF_FILES = [
+    ({"file_path": "/a/b.py"}, ["/a/b.py"]),
+    ({"filePath": "/a/b.py"}, ["/a/b.py"]),
+    ({"files": ["a", "b", "a"]}, ["a", "b"]),
+    ({"command": "*** Begin Patch\n*** Update File: src/a.py\n@@\n*** Add File: new.py\n"}, ["src/a.py"]),
+    ({"command": "ls -l"}, []),
+    ({"file_path": 7, "path": None}, []),
+    ("text", []),
+]
+
+
+@pytest.mark.parametrize(("given", "paths"), SAID_OF_FILES)
 def test_the_files_are_found_in_what_each_tool_says(given: Any, paths: list[str]) -> None:
     assert moments.files_of({"tool_input": given}) == paths
 
@@ -435,9 +433,7 @@ def test_the_own_model_of_a_tool_is_kept_until_it_is_changed_and_ends_with_its_c
 
 
 @pytest.mark.parametrize("tool", [tool for tool in installers.INSTALLERS if installers.moments_of(tool)])
-def test_a_tool_calls_the_hook_at_the_moments_that_are_chosen_and_no_others(
-    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tool_calls_the_hook_only_when_chosen(tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(USER_HOME, str(tmp_path))
     events = (*hook._BEFORE_ANSWER, *hook._OF_A_FILE, *hook._AFTER_A_COMMAND)
 

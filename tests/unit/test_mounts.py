@@ -24,22 +24,22 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("path", "fstype"),
-    [
-        ("/etc", "ext4"),
-        ("/", "ext4"),
-        ("/home", "xfs"),
-        ("/home/u/project", "xfs"),
-        ("/home/u/net", "nfs4"),
-        ("/home/u/net/a/b", "nfs4"),
-        ("/home/u/network", "xfs"),
-        ("/home/u/net/scratch/x", "tmpfs"),
-        ("/mnt/c/Users", "9p"),
-        ("/mnt/cd", "ext4"),
-        ("/MNT/C", "ext4"),
-    ],
-)
+MOUNTED = [
+    ("/etc", "ext4"),
+    ("/", "ext4"),
+    ("/home", "xfs"),
+    ("/home/u/project", "xfs"),
+    ("/home/u/net", "nfs4"),
+    ("/home/u/net/a/b", "nfs4"),
+    ("/home/u/network", "xfs"),
+    ("/home/u/net/scratch/x", "tmpfs"),
+    ("/mnt/c/Users", "9p"),
+    ("/mnt/cd", "ext4"),
+    ("/MNT/C", "ext4"),
+]
+
+
+@pytest.mark.parametrize(("path", "fstype"), MOUNTED)
 def test_the_longest_mount_point_above_a_path_is_its_mount(path: str, fstype: str) -> None:
     assert mounts.by_path(path, TABLE).fstype == fstype
     assert mounts.by_path(path, TABLE[::-1]).fstype == fstype
@@ -98,34 +98,34 @@ def test_where_another_system_may_have_the_files_neither_does(fstype: str) -> No
     assert mounts.classify("/m", fstype) == Mount("/m", fstype, events=False, wal=False)
 
 
-@pytest.mark.parametrize(
-    ("path", "drive_type", "safe"),
-    [
-        (r"C:\Users\u\project", 3, True),
-        (r"D:\stick", 2, True),
-        (r"Z:\project", 4, False),
-        (r"\\server\share\project", 3, False),
-        (r"\\wsl$\Ubuntu\home\u", 3, False),
-        (r"\\wsl.localhost\Ubuntu\home\u", 3, False),
-        (r"\\?\UNC\server\share", 3, False),
-        (r"\\?\C:\very\long", 3, True),
-        ("//server/share", 3, False),
-    ],
-)
+WINDOWS_DRIVES = [
+    (r"C:\Users\u\project", 3, True),
+    (r"D:\stick", 2, True),
+    (r"Z:\project", 4, False),
+    (r"\\server\share\project", 3, False),
+    (r"\\wsl$\Ubuntu\home\u", 3, False),
+    (r"\\wsl.localhost\Ubuntu\home\u", 3, False),
+    (r"\\?\UNC\server\share", 3, False),
+    (r"\\?\C:\very\long", 3, True),
+    ("//server/share", 3, False),
+]
+
+
+@pytest.mark.parametrize(("path", "drive_type", "safe"), WINDOWS_DRIVES)
 def test_on_windows_the_drive_or_the_servers_name_decides(path: str, drive_type: int, safe: bool) -> None:
     found = mounts.of_windows(path, drive_type)
     assert (found.events, found.wal) == (safe, safe)
 
 
-@pytest.mark.parametrize(
-    ("release", "wsl"),
-    [
-        ("4.4.0-19041-Microsoft", True),
-        ("5.15.153.1-microsoft-standard-WSL2", True),
-        ("6.8.0-45-generic", False),
-        ("23.6.0", False),
-    ],
-)
+KERNELS = [
+    ("4.4.0-19041-Microsoft", True),
+    ("5.15.153.1-microsoft-standard-WSL2", True),
+    ("6.8.0-45-generic", False),
+    ("23.6.0", False),
+]
+
+
+@pytest.mark.parametrize(("release", "wsl"), KERNELS)
 def test_windows_linux_is_known_by_its_kernel(release: str, wsl: bool) -> None:
     assert mounts.is_wsl(release) is wsl
     assert mounts.classify("/mnt/c", "9p", wsl=wsl).wsl is wsl
@@ -194,19 +194,20 @@ def in_a_namespace(base: Path, script: str, path: Path) -> str:
     return found.stdout.strip()
 
 
+REAL_MOUNTS = [
+    ("mount -t tmpfs x inner", "inner/a", "tmpfs"),
+    ("mount -t tmpfs x inner; mkdir inner/a; mount -t ramfs x inner/a", "inner/a/b", "ramfs"),
+    ("mount -t tmpfs x inner; mkdir inner/a bound; mount --bind inner/a bound", "bound/b", "tmpfs"),
+    # A mount that another one hides: by the path alone, the hidden one would be taken.
+    ("mkdir inner/a; mount -t ramfs x inner/a; mount -t tmpfs x inner; mkdir inner/a", "inner/a", "tmpfs"),
+    ("mkdir low up work; mount -t overlay x -o lowerdir=low,upperdir=up,workdir=work inner", "inner", "overlay"),
+]
+
+
 @linux
 @pytest.mark.skipif(sys.platform == "linux" and os.getuid() != 0, reason="only root mounts")
 @pytest.mark.parametrize(
-    ("script", "at", "fstype"),
-    [
-        ("mount -t tmpfs x inner", "inner/a", "tmpfs"),
-        ("mount -t tmpfs x inner; mkdir inner/a; mount -t ramfs x inner/a", "inner/a/b", "ramfs"),
-        ("mount -t tmpfs x inner; mkdir inner/a bound; mount --bind inner/a bound", "bound/b", "tmpfs"),
-        # A mount that another one hides: by the path alone, the hidden one would be taken.
-        ("mkdir inner/a; mount -t ramfs x inner/a; mount -t tmpfs x inner; mkdir inner/a", "inner/a", "tmpfs"),
-        ("mkdir low up work; mount -t overlay x -o lowerdir=low,upperdir=up,workdir=work inner", "inner", "overlay"),
-    ],
-    ids=["mounted", "nested", "bound", "hidden", "overlay"],
+    ("script", "at", "fstype"), REAL_MOUNTS, ids=["mounted", "nested", "bound", "hidden", "overlay"]
 )
 def test_real_mounts_are_found_where_they_are(tmp_path: Path, script: str, at: str, fstype: str) -> None:
     base = tmp_path / "with space"

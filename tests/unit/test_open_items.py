@@ -36,52 +36,49 @@ def test_a_workspace_without_memories_has_nothing_open(tmp_path: Path) -> None:
     assert open_items(Workspace(tmp_path)) == []
 
 
-@pytest.mark.parametrize(
-    ("item", "closes"),
-    [
-        ("What about two helpers?", "If two helpers run, the second one exits and leaves the token to the first."),
-        (QUESTION, ANSWER),
-        ("Write the migration guide", "The migration guide is published in docs/migration.md."),
-        ("Do we support Python 3.14?", "Python 3.14 is supported from 1.5 on."),
-        ("Remove the feature flag new-editor", "The flag new-editor is gone."),
-    ],
-)
+ANSWERED_ITEMS = [
+    ("What about two helpers?", "If two helpers run, the second one exits and leaves the token to the first."),
+    (QUESTION, ANSWER),
+    ("Write the migration guide", "The migration guide is published in docs/migration.md."),
+    ("Do we support Python 3.14?", "Python 3.14 is supported from 1.5 on."),
+    ("Remove the feature flag new-editor", "The flag new-editor is gone."),
+]
+
+
+@pytest.mark.parametrize(("item", "closes"), ANSWERED_ITEMS)
 @pytest.mark.parametrize("place", ["decisions", "context"])
-def test_an_item_that_a_later_memory_of_its_topic_answers_is_closed(
-    tmp_path: Path, embedder: Embedder, item: str, closes: str, place: str
-) -> None:
+def test_an_item_answered_later_closes(tmp_path: Path, embedder: Embedder, item: str, closes: str, place: str) -> None:
     later = memory(2, decisions=[closes]) if place == "decisions" else memory(2, context=closes)
     assert left(tmp_path, embedder, memory(1, next_steps=[item]), later) == []
 
 
-@pytest.mark.parametrize(
-    ("item", "other"),
-    [
-        ("What about two helpers?", "Only the tray helper renews tokens."),
-        (QUESTION, "Audit logs are written as JSON lines."),
-        ("Write the migration guide", "The migration runs in one transaction."),
-        ("Write a test for exports", "Write a test for imports first."),
-        (QUESTION, QUESTION),
-    ],
-)
+TOUCHED_ITEMS = [
+    ("What about two helpers?", "Only the tray helper renews tokens."),
+    (QUESTION, "Audit logs are written as JSON lines."),
+    ("Write the migration guide", "The migration runs in one transaction."),
+    ("Write a test for exports", "Write a test for imports first."),
+    (QUESTION, QUESTION),
+]
+
+
+@pytest.mark.parametrize(("item", "other"), TOUCHED_ITEMS)
 def test_an_item_a_later_one_only_touches_stays_open(tmp_path: Path, embedder: Embedder, item: str, other: str) -> None:
     assert left(tmp_path, embedder, memory(1, open_questions=[item]), memory(2, context=other)) == [f"1 {item}"]
 
 
+NOT_CLOSING = [
+    memory(1, decisions=[ANSWER]),
+    memory(3, topic="other", decisions=[ANSWER]),
+    memory(3, status="Superseded", decisions=[ANSWER]),
+    memory(3, status="Draft", decisions=[ANSWER]),
+    memory(3, next_steps=[ANSWER]),
+]
+
+
 @pytest.mark.parametrize(
-    "closing_memory",
-    [
-        memory(1, decisions=[ANSWER]),
-        memory(3, topic="other", decisions=[ANSWER]),
-        memory(3, status="Superseded", decisions=[ANSWER]),
-        memory(3, status="Draft", decisions=[ANSWER]),
-        memory(3, next_steps=[ANSWER]),
-    ],
-    ids=["earlier", "another topic", "superseded", "draft", "no statement"],
+    "closing_memory", NOT_CLOSING, ids=["earlier", "another topic", "superseded", "draft", "no statement"]
 )
-def test_only_a_later_statement_in_force_of_the_topic_closes(
-    tmp_path: Path, embedder: Embedder, closing_memory: Memory
-) -> None:
+def test_only_a_later_valid_one_of_the_topic_closes(tmp_path: Path, embedder: Embedder, closing_memory: Memory) -> None:
     found = left(tmp_path, embedder, memory(2, open_questions=[QUESTION]), closing_memory)
     assert f"1 {QUESTION}" in found
 

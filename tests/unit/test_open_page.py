@@ -100,14 +100,14 @@ def test_over_ssh_it_is_told_how_to_come_by_the_port(
     assert f"ssh -N -L {port}:127.0.0.1:{port}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("environment", "platform", "there"),
-    [
-        ({}, "linux", False), ({"DISPLAY": ":0"}, "linux", True), ({"WAYLAND_DISPLAY": "w"}, "linux", True),
-        ({}, "darwin", True), ({}, "win32", True), ({"BROWSER": "firefox"}, "linux", True),
-        ({"SSH_TTY": "/dev/pts/1", "DISPLAY": "host:10"}, "linux", False), ({"SSH_CONNECTION": "x"}, "darwin", False),
-    ],
-)  # fmt: skip
+BROWSERS = [
+    ({}, "linux", False), ({"DISPLAY": ":0"}, "linux", True), ({"WAYLAND_DISPLAY": "w"}, "linux", True),
+    ({}, "darwin", True), ({}, "win32", True), ({"BROWSER": "firefox"}, "linux", True),
+    ({"SSH_TTY": "/dev/pts/1", "DISPLAY": "host:10"}, "linux", False), ({"SSH_CONNECTION": "x"}, "darwin", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("environment", "platform", "there"), BROWSERS)
 def test_a_browser_is_tried_only_where_it_is_seen(environment: dict[str, str], platform: str, there: bool) -> None:
     assert open_page.has_browser(environment, platform) is there
 

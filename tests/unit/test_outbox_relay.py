@@ -435,9 +435,7 @@ def test_a_graph_that_ends_its_process_twice_as_it_is_opened_is_set_aside(openab
     assert [opened(), opened()] == [1, 1]
 
 
-def test_stores_that_another_program_filled_are_moved_for_a_migration_before_the_first_opening(
-    openable: Openable, workspace: Workspace
-) -> None:
+def test_stores_of_another_program_are_moved_before_the_first_opening(openable: Openable, workspace: Workspace) -> None:
     theirs = OldWorkspace(workspace.root, "0.4.1").store
     assert openable.graph.open() is openable.fake
     assert (theirs.exists(), len(earlier_stores.find(workspace).texts)) == (False, len(TEXTS))
@@ -471,9 +469,7 @@ def test_where_there_is_no_store_there_is_nothing_to_forgive(tmp_path: Path) -> 
     assert not Workspace(tmp_path).memory_db.exists()
 
 
-def test_a_graph_that_lacks_again_what_was_written_again_is_set_aside(
-    openable: Openable, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_that_lacks_a_row_twice_is_set_aside(openable: Openable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else every opening would write the same once more, to no end."""
     openable.store.add([(summary("a"), None), (summary("b"), None)], NOW)
     openable.graph.deliver(["a", "b"])
@@ -496,9 +492,7 @@ def test_a_graph_that_lacks_again_what_was_written_again_is_set_aside(
     assert opened() == 1
 
 
-def test_an_opening_that_fails_with_an_error_is_none_that_ended_its_process(
-    openable: Openable, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_opening_with_an_error_did_not_end_its_process(openable: Openable, monkeypatch: pytest.MonkeyPatch) -> None:
     openable.store.add([(summary("a"), None)], NOW)
 
     with monkeypatch.context() as patch:
@@ -509,9 +503,7 @@ def test_an_opening_that_fails_with_an_error_is_none_that_ended_its_process(
     assert openable.store.outbox.note_opening() == 0
 
 
-def test_a_rebuild_of_the_graph_that_is_cut_off_forgets_not_whose_vectors_lie_there(
-    openable: Openable, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cut_off_rebuild_knows_whose_vectors_lie_there(openable: Openable, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a change of the model, what was not set aside yet must not be taken for the new one's."""
     openable.store.add([(summary("a"), None)], NOW)
     openable.graph.deliver(["a"])
@@ -522,9 +514,7 @@ def test_a_rebuild_of_the_graph_that_is_cut_off_forgets_not_whose_vectors_lie_th
     assert openable.store.outbox.graph_model() == openable.embedder.identity
 
 
-def test_a_graph_that_cannot_be_checkpointed_keeps_nothing_else_from_maintenance(
-    openable: Openable, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_without_checkpoint_halts_no_maintenance(openable: Openable, monkeypatch: pytest.MonkeyPatch) -> None:
     assert openable.graph.open() is openable.fake
     maintained: list[Any] = []
     monkeypatch.setattr(type(openable.store), "maintain", lambda _, now: maintained.append(now))

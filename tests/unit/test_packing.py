@@ -46,16 +46,16 @@ def test_nothing_to_pack_gives_nothing() -> None:
     assert packed(100) == []
 
 
-@pytest.mark.parametrize(
-    ("budget", "shown"),
-    [
-        (0, "…"),
-        (1, "…"),
-        (2, "a…"),
-        (2 * len(CUT_MARKER) - 1, "a" * (2 * len(CUT_MARKER) - 2) + "…"),
-        (2 * len(CUT_MARKER), "a" * len(CUT_MARKER) + CUT_MARKER),
-    ],
-)
+SHORT_MARKS = [
+    (0, "…"),
+    (1, "…"),
+    (2, "a…"),
+    (2 * len(CUT_MARKER) - 1, "a" * (2 * len(CUT_MARKER) - 2) + "…"),
+    (2 * len(CUT_MARKER), "a" * len(CUT_MARKER) + CUT_MARKER),
+]
+
+
+@pytest.mark.parametrize(("budget", "shown"), SHORT_MARKS)
 def test_where_the_mark_would_take_most_of_the_room_a_short_one_does(budget: int, shown: str) -> None:
     assert cut("a" * 500, len, budget) == shown
 

@@ -46,40 +46,39 @@ def refusal(value: Any, name: str = "a", **options: Any) -> JobError:
 # --- JSON ---
 
 
-@pytest.mark.parametrize(
-    ("data", "says"),
-    [
-        (b"", "is empty"),
-        (b" \n", "is empty"),
-        (b"x", "line 1, column 1"),
-        (b'{"a": 1', "line 1, column 8"),
-        (b'{\n"a": 1,}', "line 2"),
-        (b'{"a": "\xff"}', r"byte 7 \(0xff\)"),
-        ('{"a": "é"}'.encode("latin-1"), r"byte 7 \(0xe9\)"),
-        (b'{"a": "\xed\xa0\x80"}', r"byte 7 \(0xed\)"),
-        ('{"a": 1}'.encode("utf-16"), "UTF-16"),
-        (codecs.BOM_UTF16_BE + '{"a": 1}'.encode("utf-16-be"), "UTF-16"),
-        ('{"a": 1}'.encode("utf-16-le"), "Byte 1 is NUL"),
-        ('{"a": 1}'.encode("utf-32"), "UTF-32"),
-        (b'{"a": 1}' + b"\0" * 4096, "Byte 8 is NUL"),
-        (b'\xef\xbb\xbf{"a": 1}', "byte order mark"),
-        (b'{"a": NaN}', "NaN"),
-        (b'{"a": -Infinity}', "-Infinity"),
-        (b'{"a": 1e999}', "too large"),
-        (b'{"a": 9223372036854775808}', "too large"),
-        (b'{"a": -9223372036854775808}', "too large"),
-        (b'{"a": ' + b"9" * 5000 + b"}", "too large"),
-        (b'{"a": ' + b"9" * 1_000_000 + b"}", "too large"),
-        (b'{"a": 1, "b": 2, "a": 3}', "'a' occurs twice"),
-        (b'{"a": "x\\u0000y"}', "NUL"),
-        (b'{"x\\u0000y": 1}', "NUL"),
-        (b'{"a": "\\ud800"}', "surrogate"),
-        (b'{"a": {"\\udfff": 1}}', "surrogate"),
-        (b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1), "deeper than 32"),
-        (b"[" * 100_000, "deeper than 32"),
-    ],
-    ids=range(28),
-)
+NO_JSON = [
+    (b"", "is empty"),
+    (b" \n", "is empty"),
+    (b"x", "line 1, column 1"),
+    (b'{"a": 1', "line 1, column 8"),
+    (b'{\n"a": 1,}', "line 2"),
+    (b'{"a": "\xff"}', r"byte 7 \(0xff\)"),
+    ('{"a": "é"}'.encode("latin-1"), r"byte 7 \(0xe9\)"),
+    (b'{"a": "\xed\xa0\x80"}', r"byte 7 \(0xed\)"),
+    ('{"a": 1}'.encode("utf-16"), "UTF-16"),
+    (codecs.BOM_UTF16_BE + '{"a": 1}'.encode("utf-16-be"), "UTF-16"),
+    ('{"a": 1}'.encode("utf-16-le"), "Byte 1 is NUL"),
+    ('{"a": 1}'.encode("utf-32"), "UTF-32"),
+    (b'{"a": 1}' + b"\0" * 4096, "Byte 8 is NUL"),
+    (b'\xef\xbb\xbf{"a": 1}', "byte order mark"),
+    (b'{"a": NaN}', "NaN"),
+    (b'{"a": -Infinity}', "-Infinity"),
+    (b'{"a": 1e999}', "too large"),
+    (b'{"a": 9223372036854775808}', "too large"),
+    (b'{"a": -9223372036854775808}', "too large"),
+    (b'{"a": ' + b"9" * 5000 + b"}", "too large"),
+    (b'{"a": ' + b"9" * 1_000_000 + b"}", "too large"),
+    (b'{"a": 1, "b": 2, "a": 3}', "'a' occurs twice"),
+    (b'{"a": "x\\u0000y"}', "NUL"),
+    (b'{"x\\u0000y": 1}', "NUL"),
+    (b'{"a": "\\ud800"}', "surrogate"),
+    (b'{"a": {"\\udfff": 1}}', "surrogate"),
+    (b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1), "deeper than 32"),
+    (b"[" * 100_000, "deeper than 32"),
+]
+
+
+@pytest.mark.parametrize(("data", "says"), NO_JSON, ids=range(28))
 def test_what_others_would_read_in_another_way_is_no_json(data: bytes, says: str) -> None:
     with pytest.raises(JobError, match=says) as caught:
         read_json(data)
@@ -165,36 +164,36 @@ def test_a_field_in_both_spellings_is_refused() -> None:
     assert "'not_before' is given twice" in error.message
 
 
-@pytest.mark.parametrize(
-    ("change", "code", "says"),
-    [
-        ({"schema_version": 2}, "SCHEMA_VERSION_UNSUPPORTED", "'2'"),
-        ({"schema_version": "1"}, "SCHEMA_VERSION_UNSUPPORTED", "'1'"),
-        ({"schema_version": True}, "SCHEMA_VERSION_UNSUPPORTED", "'True'"),
-        ({"schema_version": None}, "JOB_INVALID", "schema_version"),
-        ({"kind": "ingestt"}, "KIND_UNKNOWN", "Did you mean 'ingest'"),
-        ({"kind": "x" * 1000}, "KIND_UNKNOWN", "x" * 64),
-        ({"kind": None}, "JOB_INVALID", "kind"),
-        ({"kind": ["check"]}, "JOB_INVALID", "kind"),
-        ({"job_id": "b"}, "JOB_INVALID", "named 'a'"),
-        ({"job_id": 1}, "JOB_INVALID", "job_id"),
-        ({"payload": None}, "JOB_INVALID", "payload"),
-        ({"payload": []}, "JOB_INVALID", "payload"),
-        ({"payload": {"x": 1}}, "JOB_INVALID", "payload.x is not known"),
-        ({"priority": 101}, "JOB_INVALID", "priority"),
-        ({"priority": 1.5}, "JOB_INVALID", "priority"),
-        ({"priority": "1"}, "JOB_INVALID", "priority"),
-        ({"max_attempts": 0}, "JOB_INVALID", "max_attempts"),
-        ({"max_attempts": True}, "JOB_INVALID", "max_attempts"),
-        ({"timeout_seconds": 0}, "JOB_INVALID", "timeout_seconds"),
-        ({"timeout_seconds": "5"}, "JOB_INVALID", "timeout_seconds"),
-        ({"not_before": "soon"}, "JOB_INVALID", "not_before"),
-        ({"not_before": 5}, "JOB_INVALID", "not_before"),
-        ({"submitted_by": ""}, "JOB_INVALID", "submitted_by"),
-        ({"correlation_id": "x" * 257}, "JOB_INVALID", "correlation_id"),
-        ({"proirity": 1}, "JOB_INVALID", "proirity is not known. Did you mean 'priority'"),
-    ],
-)
+WRONG_FIELDS = [
+    ({"schema_version": 2}, "SCHEMA_VERSION_UNSUPPORTED", "'2'"),
+    ({"schema_version": "1"}, "SCHEMA_VERSION_UNSUPPORTED", "'1'"),
+    ({"schema_version": True}, "SCHEMA_VERSION_UNSUPPORTED", "'True'"),
+    ({"schema_version": None}, "JOB_INVALID", "schema_version"),
+    ({"kind": "ingestt"}, "KIND_UNKNOWN", "Did you mean 'ingest'"),
+    ({"kind": "x" * 1000}, "KIND_UNKNOWN", "x" * 64),
+    ({"kind": None}, "JOB_INVALID", "kind"),
+    ({"kind": ["check"]}, "JOB_INVALID", "kind"),
+    ({"job_id": "b"}, "JOB_INVALID", "named 'a'"),
+    ({"job_id": 1}, "JOB_INVALID", "job_id"),
+    ({"payload": None}, "JOB_INVALID", "payload"),
+    ({"payload": []}, "JOB_INVALID", "payload"),
+    ({"payload": {"x": 1}}, "JOB_INVALID", "payload.x is not known"),
+    ({"priority": 101}, "JOB_INVALID", "priority"),
+    ({"priority": 1.5}, "JOB_INVALID", "priority"),
+    ({"priority": "1"}, "JOB_INVALID", "priority"),
+    ({"max_attempts": 0}, "JOB_INVALID", "max_attempts"),
+    ({"max_attempts": True}, "JOB_INVALID", "max_attempts"),
+    ({"timeout_seconds": 0}, "JOB_INVALID", "timeout_seconds"),
+    ({"timeout_seconds": "5"}, "JOB_INVALID", "timeout_seconds"),
+    ({"not_before": "soon"}, "JOB_INVALID", "not_before"),
+    ({"not_before": 5}, "JOB_INVALID", "not_before"),
+    ({"submitted_by": ""}, "JOB_INVALID", "submitted_by"),
+    ({"correlation_id": "x" * 257}, "JOB_INVALID", "correlation_id"),
+    ({"proirity": 1}, "JOB_INVALID", "proirity is not known. Did you mean 'priority'"),
+]
+
+
+@pytest.mark.parametrize(("change", "code", "says"), WRONG_FIELDS)
 def test_a_wrong_field_is_named(change: dict[str, Any], code: str, says: str) -> None:
     error = refusal(JOB | change)
     assert error.code == code
@@ -225,15 +224,18 @@ def test_test_jobs_pass_only_where_they_are_wanted(spelling: str) -> None:
     assert parse(JOB | {"kind": "noop"}, test_jobs=True).kind == "noop"
 
 
+SLOW_FILES = [
+    JOB | {f"unknown{number}": 1 for number in range(30_000)},
+    JOB | {"A" * 500_000: 1},
+    JOB | {"a_" * 250_000: 1},
+    JOB | {"payload": {"x" * 500_000: 1}},
+    JOB | {"job_id": "x" * 500_000},
+]
+
+
 @pytest.mark.parametrize(
     "value",
-    [
-        JOB | {f"unknown{number}": 1 for number in range(30_000)},
-        JOB | {"A" * 500_000: 1},
-        JOB | {"a_" * 250_000: 1},
-        JOB | {"payload": {"x" * 500_000: 1}},
-        JOB | {"job_id": "x" * 500_000},
-    ],
+    SLOW_FILES,
     ids=["many names", "a long name", "a name of many words", "a long name in the payload", "a long id"],
 )
 def test_a_file_made_to_be_slow_is_refused_in_time_and_in_few_words(value: dict[str, Any]) -> None:
@@ -280,20 +282,20 @@ def test_no_job_raises_anything_but_a_rejection(value: dict[str, Any]) -> None:
 # --- priorities ---
 
 
-@pytest.mark.parametrize(
-    ("kind", "payload", "priority"),
-    [
-        ("ask", {}, 20),
-        ("compact", {"preview": True}, 20),
-        ("set_status", {}, 10),
-        ("forget", {}, 10),
-        ("restore", {}, 10),
-        ("ingest", {}, 0),
-        ("compact", {"preview": False}, -10),
-        ("migrate", {}, -10),
-        ("rebuild", {}, -10),
-    ],
-)
+PRIORITIES = [
+    ("ask", {}, 20),
+    ("compact", {"preview": True}, 20),
+    ("set_status", {}, 10),
+    ("forget", {}, 10),
+    ("restore", {}, 10),
+    ("ingest", {}, 0),
+    ("compact", {"preview": False}, -10),
+    ("migrate", {}, -10),
+    ("rebuild", {}, -10),
+]
+
+
+@pytest.mark.parametrize(("kind", "payload", "priority"), PRIORITIES)
 def test_what_a_person_waits_for_goes_first(kind: str, payload: dict[str, Any], priority: int) -> None:
     assert default_priority(kind, PAYLOADS[kind].model_construct(**payload)) == priority
 
@@ -325,28 +327,28 @@ def test_the_order_of_names_does_not_matter_and_neither_does_how_a_number_is_wri
     assert canonical_json({"a": 1.0, "b": 1e2, "c": -0.0}) == canonical_json({"c": 0, "b": 100, "a": 1})
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (1.5, "1.5"),
-        (0.1 + 0.2, "0.30000000000000004"),
-        (1e-6, "0.000001"),
-        (1e-7, "1e-7"),
-        (1.5e-7, "1.5e-7"),
-        (1e21, "1e+21"),
-        (1e20, "100000000000000000000"),
-        (123456789012345680000.0, "123456789012345680000"),
-        (5e-324, "5e-324"),
-        (-2.5, "-2.5"),
-        (-0.0, "0"),
-        (True, "true"),
-        (None, "null"),
-        ("\u007f\u2028ä🙂", '"\u007f\u2028ä🙂"'),
-        ('"\\/\b\f\n\r\t\x1f', '"\\"\\\\/\\b\\f\\n\\r\\t\\u001f"'),
-        ({"\ue000": 1, "😀": 2}, '{"😀":2,"\ue000":1}'),
-        ((1, [2]), "[1,[2]]"),
-    ],
-)
+CANONICAL = [
+    (1.5, "1.5"),
+    (0.1 + 0.2, "0.30000000000000004"),
+    (1e-6, "0.000001"),
+    (1e-7, "1e-7"),
+    (1.5e-7, "1.5e-7"),
+    (1e21, "1e+21"),
+    (1e20, "100000000000000000000"),
+    (123456789012345680000.0, "123456789012345680000"),
+    (5e-324, "5e-324"),
+    (-2.5, "-2.5"),
+    (-0.0, "0"),
+    (True, "true"),
+    (None, "null"),
+    ("\u007f\u2028ä🙂", '"\u007f\u2028ä🙂"'),
+    ('"\\/\b\f\n\r\t\x1f', '"\\"\\\\/\\b\\f\\n\\r\\t\\u001f"'),
+    ({"\ue000": 1, "😀": 2}, '{"😀":2,"\ue000":1}'),
+    ((1, [2]), "[1,[2]]"),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), CANONICAL)
 def test_canonical_json_is_what_javascript_writes(value: object, text: str) -> None:
     assert canonical_json(value) == text
 

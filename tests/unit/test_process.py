@@ -108,9 +108,7 @@ def test_a_folder_that_somebody_removes_is_made_again_with_what_belongs_into_it(
         assert place.record(job_id).state == "queued"
 
 
-def test_a_worker_without_its_lock_stops_at_once_and_interrupts_its_running_job(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_without_its_lock_stops_and_interrupts_its_job(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second worker may have started: whatever this one still did, it would do beside it."""
     interrupted: list[bool] = []
     monkeypatch.setattr(bench.worker._child, "end_for_good", lambda: interrupted.append(True))

@@ -34,9 +34,7 @@ def record(state: Any, **fields: Any) -> Record:
 WAITS = record("retrying", error=JobError("RATE_LIMITED").as_dict())
 
 
-def test_on_a_terminal_the_line_says_what_the_heartbeat_does(
-    place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_a_terminal_a_line_says_what_the_heartbeat_does(place: SpoolPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("TERM", "xterm-256color")

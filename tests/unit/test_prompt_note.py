@@ -39,24 +39,24 @@ def test_a_line_in_any_field_is_quoted_and_a_topic_is_one_line() -> None:
     assert sum("\\## #7" in line for line in rest) == 5
 
 
-@pytest.mark.parametrize(
-    ("line", "shown"),
-    [
-        ("# Title", "\\# Title"),
-        ("  ### Title", "  \\### Title"),
-        ("##no blank", "\\##no blank"),
-        ("#", "\\#"),
-        ("- # in an item", "- \\# in an item"),
-        ("> 1. ## in an item of a quotation", "> 1. \\## in an item of a quotation"),
-        ("====", "\\===="),
-        ("-", "\\-"),
-        ("---", "\\---"),
-        ("#118 is an issue", "#118 is an issue"),
-        ("C# and F# are languages", "C# and F# are languages"),
-        ("a --- b", "a --- b"),
-        ("\\# escaped already", "\\# escaped already"),
-    ],
-)
+HEADINGS = [
+    ("# Title", "\\# Title"),
+    ("  ### Title", "  \\### Title"),
+    ("##no blank", "\\##no blank"),
+    ("#", "\\#"),
+    ("- # in an item", "- \\# in an item"),
+    ("> 1. ## in an item of a quotation", "> 1. \\## in an item of a quotation"),
+    ("====", "\\===="),
+    ("-", "\\-"),
+    ("---", "\\---"),
+    ("#118 is an issue", "#118 is an issue"),
+    ("C# and F# are languages", "C# and F# are languages"),
+    ("a --- b", "a --- b"),
+    ("\\# escaped already", "\\# escaped already"),
+]
+
+
+@pytest.mark.parametrize(("line", "shown"), HEADINGS)
 def test_a_line_that_would_be_a_heading_is_made_an_ordinary_one(line: str, shown: str) -> None:
     assert quoted(f"Text\n{line}")[1] == f"> {shown}"
 

@@ -144,18 +144,15 @@ def test_a_copy_of_a_workspace_is_purged_and_the_original_stays_trusted(workspac
     assert listed(config) == []
 
 
-def test_a_store_in_use_is_left_alone(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("holder", ["store", "worker"])
+def test_what_another_process_holds_is_left_alone(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, holder: str
+) -> None:
+    """A process that holds the worker's lock and is not known as a worker gets no signal either."""
     monkeypatch.setattr(purge_command, "_CHILD_SECONDS", 0.0)
-    with Lock(workspace.store_lock) as lock:
-        assert lock.acquire()
-        assert answer(workspace, "--yes")["error_code"] == "STORE_BUSY"
-    assert workspace.memory_db.exists()
-
-
-def test_a_worker_that_does_not_stop_is_left_alone(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that holds the lock and is not known as a worker gets no signal either."""
     monkeypatch.setattr("worker.terminal.process_commands._UNKNOWN_HOLDER_SECONDS", 0.0)
-    with Lock(workspace.spool.lock) as lock:
+    with Lock(workspace.store_lock if holder == "store" else workspace.spool.lock) as lock:
         assert lock.acquire()
-        assert answer(workspace, "--yes")["error_code"] == "WORKER_NOT_RUNNING"
+        code = "STORE_BUSY" if holder == "store" else "WORKER_NOT_RUNNING"
+        assert answer(workspace, "--yes")["error_code"] == code
         assert workspace.memory_db.exists()

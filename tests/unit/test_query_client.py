@@ -66,35 +66,35 @@ def test_an_answer_in_many_pieces_arrives_whole(worker: FakeWorker, monkeypatch:
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n"
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        pytest.param(b"", id="nothing"),
-        pytest.param(b"\x00\xff" * 40_000, id="garbage"),
-        pytest.param(b"\r\n\r\n", id="empty lines"),
-        pytest.param(b"SSH-2.0-OpenSSH_9.6\r\n\r\n", id="another protocol"),
-        pytest.param(b"HTTP/1.1 200 OK\r\n", id="half a head"),
-        pytest.param(b"HTTP/1.1 200 OK\r\n\r\n" + GOOD, id="no length"),
-        pytest.param(b"HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n" + GOOD, id="a length that is no number"),
-        pytest.param(b"HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n" + GOOD, id="a negative length"),
-        pytest.param(ok(GOOD, 10**12), id="a length without measure"),
-        pytest.param(ok(GOOD, len(GOOD) + 1), id="too short"),
-        pytest.param(ok(GOOD, len(GOOD) - 1), id="too long"),
-        pytest.param(HEAD + b"nonsense\r\n\r\n12345", id="a line of the head that is none"),
-        pytest.param(HEAD + b"transfer-encoding: chunked\r\n\r\n12345", id="chunked"),
-        pytest.param(b"X: y\r\n" * 20_000, id="a head without end"),
-        pytest.param(ok(b"[1, 2]\n"), id="a list"),
-        pytest.param(ok(b"{}\n"), id="no envelope"),
-        pytest.param(ok(b'{"success": false, "error_code": "INTERNAL"}\n'), id="a failure"),
-        pytest.param(ok(GOOD[:-2] + b"\n"), id="broken JSON"),
-        pytest.param(ok(GOOD[:-1]), id="another form than ours"),
-        pytest.param(ok(b"[" * 200_000), id="nested without end"),
-        *(
-            pytest.param(ok(GOOD).replace(b"200 OK", status), id=status.decode())
-            for status in (b"204 No", b"301 Moved", b"400 Bad", b"401 Token", b"403 Host", b"500 Oh", b"503 Busy")
-        ),
-    ],
-)
+NO_GOOD_ANSWERS = [
+    pytest.param(b"", id="nothing"),
+    pytest.param(b"\x00\xff" * 40_000, id="garbage"),
+    pytest.param(b"\r\n\r\n", id="empty lines"),
+    pytest.param(b"SSH-2.0-OpenSSH_9.6\r\n\r\n", id="another protocol"),
+    pytest.param(b"HTTP/1.1 200 OK\r\n", id="half a head"),
+    pytest.param(b"HTTP/1.1 200 OK\r\n\r\n" + GOOD, id="no length"),
+    pytest.param(b"HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n" + GOOD, id="a length that is no number"),
+    pytest.param(b"HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n" + GOOD, id="a negative length"),
+    pytest.param(ok(GOOD, 10**12), id="a length without measure"),
+    pytest.param(ok(GOOD, len(GOOD) + 1), id="too short"),
+    pytest.param(ok(GOOD, len(GOOD) - 1), id="too long"),
+    pytest.param(HEAD + b"nonsense\r\n\r\n12345", id="a line of the head that is none"),
+    pytest.param(HEAD + b"transfer-encoding: chunked\r\n\r\n12345", id="chunked"),
+    pytest.param(b"X: y\r\n" * 20_000, id="a head without end"),
+    pytest.param(ok(b"[1, 2]\n"), id="a list"),
+    pytest.param(ok(b"{}\n"), id="no envelope"),
+    pytest.param(ok(b'{"success": false, "error_code": "INTERNAL"}\n'), id="a failure"),
+    pytest.param(ok(GOOD[:-2] + b"\n"), id="broken JSON"),
+    pytest.param(ok(GOOD[:-1]), id="another form than ours"),
+    pytest.param(ok(b"[" * 200_000), id="nested without end"),
+    *(
+        pytest.param(ok(GOOD).replace(b"200 OK", status), id=status.decode())
+        for status in (b"204 No", b"301 Moved", b"400 Bad", b"401 Token", b"403 Host", b"500 Oh", b"503 Busy")
+    ),
+]
+
+
+@pytest.mark.parametrize("answer", NO_GOOD_ANSWERS)
 def test_anything_but_a_whole_good_answer_means_answering_ourselves(worker: FakeWorker, answer: bytes) -> None:
     worker.respond = lambda connection: connection.sendall(answer)
     assert worker.ask() is None
@@ -132,18 +132,17 @@ def test_a_worker_that_does_not_serve_yet_is_told_that_somebody_asks(worker: Fak
     until(lambda: worker.requests == [b""], "a connection without a request")
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"embedder": "openai/text-embedding-3-small/1536"},
-        {"http": {"url": None}},
-        {"http": {"url": 7}},
-        {"http": {"url": "http://127.0.0.1:1"}},
-        {"http": {"url": "http://127.0.0.1:70000"}},
-        {"http": {"serving": None}},
-    ],
-    ids=str,
-)
+OTHER_WORKERS = [
+    {"embedder": "openai/text-embedding-3-small/1536"},
+    {"http": {"url": None}},
+    {"http": {"url": 7}},
+    {"http": {"url": "http://127.0.0.1:1"}},
+    {"http": {"url": "http://127.0.0.1:70000"}},
+    {"http": {"serving": None}},
+]
+
+
+@pytest.mark.parametrize("other", OTHER_WORKERS, ids=str)
 def test_a_worker_that_says_anything_else_than_expected_is_not_asked(worker: FakeWorker, other: dict[str, Any]) -> None:
     worker.heartbeat(**other)
     assert worker.ask() is None
@@ -188,14 +187,14 @@ def test_where_each_embedding_is_paid_for_nobody_else_is_asked_for_it(worker: Fa
     assert worker.requests == []
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://192.0.2.1:80", "http://localhost:80", "https://127.0.0.1:80", "http://127.0.0.1", "http://127.0.0.1:",
-        "http://127.0.0.1:80@example.com", "http://127.0.0.1:80/x", "http://127.0.0.1.example.com:80", "",
-        "http://127.0.0.1:0", "http://127.0.0.1:-1", "http://127.0.0.1:65536",
-    ],
-)  # fmt: skip
+OTHER_ADDRESSES = [
+    "http://192.0.2.1:80", "http://localhost:80", "https://127.0.0.1:80", "http://127.0.0.1", "http://127.0.0.1:",
+    "http://127.0.0.1:80@example.com", "http://127.0.0.1:80/x", "http://127.0.0.1.example.com:80", "",
+    "http://127.0.0.1:0", "http://127.0.0.1:-1", "http://127.0.0.1:65536",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", OTHER_ADDRESSES)
 def test_the_token_goes_to_no_other_address(url: str) -> None:
     with pytest.raises(ValueError):
         query_client.port_of(url)
@@ -211,9 +210,7 @@ def test_what_the_settings_say_goes_with_the_question(worker: FakeWorker, monkey
     assert "status" not in sent
 
 
-def test_the_script_of_the_contract_keeps_its_preset_and_everybody_else_gets_the_other(
-    worker: FakeWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_contracts_script_keeps_the_former_preset(worker: FakeWorker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(worker.settings.config_dir))
     ask_for(worker, query="x")
     script.respond(str(worker.workspace.root), {"query": "x"})
@@ -221,9 +218,7 @@ def test_the_script_of_the_contract_keeps_its_preset_and_everybody_else_gets_the
     assert sent == ["long-lived", "contract"]
 
 
-def test_a_workspace_that_is_not_trusted_is_not_asked_about(
-    worker: FakeWorker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_untrusted_workspace_is_unasked(worker: FakeWorker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This process knows another configuration folder, which has never heard of the workspace."""
     monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path / "elsewhere"))
     found = json.loads(ask_for(worker, query="x"))
@@ -302,9 +297,7 @@ def answered(used: dict[str, Any] | None, *warnings: str, **other: Any) -> bytes
     ("used", "is_taken"),
     [(USED, True), (None, False), (USED | {"hits": 5}, False), (USED | {"model": "local:/other"}, False)],
 )
-def test_only_our_rerankers_answer_is_passed_on(
-    worker: FakeWorker, used: dict[str, Any] | None, is_taken: bool
-) -> None:
+def test_only_our_rerankers_answer_is_passed(worker: FakeWorker, used: dict[str, Any] | None, is_taken: bool) -> None:
     worker.settings = worker.settings.changed(rerank_model="/models/minilm")
     worker.respond = lambda connection: connection.sendall(answered(used))
     assert (worker.ask() is not None) is is_taken

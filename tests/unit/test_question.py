@@ -51,9 +51,10 @@ def test_a_query_has_at_most_a_hundred_thousand_characters() -> None:
     )  # fmt: skip
 
 
-def test_the_long_lived_preset_is_a_half_life_of_ninety_days_above_a_floor() -> None:
-    found = asked(preset="long-lived")
-    assert (found.ranking.half_life_days, found.ranking.recency_floor) == (90.0, 0.85)
+def test_the_long_lived_preset_and_the_blend_have_half_lives_and_floors_of_their_own() -> None:
+    for arguments, expected in (({"preset": "long-lived"}, (90.0, 0.85)), ({"ranking_mode": "blend"}, (30.0, 0.0))):
+        ranking = asked(**arguments).ranking
+        assert (ranking.half_life_days, ranking.recency_floor) == expected
 
 
 def test_an_argument_wins_over_the_preset_and_the_settings() -> None:
@@ -68,11 +69,6 @@ def test_the_settings_choose_preset_and_mode() -> None:
     found = asked(settings=Settings(ranking_preset="long-lived", ranking_mode="blend", alpha=0.7))
     assert (found.preset, found.ranking.mode, found.ranking.alpha) == ("long-lived", "blend", 0.7)
     assert found.ranking.half_life_days == 90.0
-
-
-def test_the_blend_has_a_half_life_of_thirty_days_of_its_own() -> None:
-    ranking = asked(ranking_mode="blend").ranking
-    assert (ranking.half_life_days, ranking.recency_floor) == (30.0, 0.0)
 
 
 def test_the_default_preset_depends_on_who_asks_and_a_setting_overrides_both() -> None:
@@ -91,28 +87,28 @@ def test_only_the_default_relevance_floor_gives_way() -> None:
     assert asked(settings=Settings(relevance_floor=0.2)).floor_is_default is False
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "kept"),
-    [
-        ("max_results", 0, 1),
-        ("max_results", "5000", 1000),
-        ("max_tokens", -1, 1),
-        ("max_tokens", 10**9, 1_000_000),
-        ("half_life_days", "0.1", 0.5),
-        ("half_life_days", 1000, 90.0),
-        ("half_life_days", 500, 90.0),
-        ("half_life_days", "inf", 90.0),
-        ("half_life_days", 10**400, 90.0),
-        ("max_results", -(10**400), 1),
-        ("max_tokens", "1e9", 1_000_000),
-        ("recency_floor", 1.5, 1.0),
-        ("recency_floor", -0.5, 0.0),
-        ("alpha", 1, 0.95),
-        ("alpha", 0, 0.6),
-        ("relevance_floor", -1, 0.0),
-        ("relevance_floor", "2", 1.0),
-    ],
-)
+CLAMPED = [
+    ("max_results", 0, 1),
+    ("max_results", "5000", 1000),
+    ("max_tokens", -1, 1),
+    ("max_tokens", 10**9, 1_000_000),
+    ("half_life_days", "0.1", 0.5),
+    ("half_life_days", 1000, 90.0),
+    ("half_life_days", 500, 90.0),
+    ("half_life_days", "inf", 90.0),
+    ("half_life_days", 10**400, 90.0),
+    ("max_results", -(10**400), 1),
+    ("max_tokens", "1e9", 1_000_000),
+    ("recency_floor", 1.5, 1.0),
+    ("recency_floor", -0.5, 0.0),
+    ("alpha", 1, 0.95),
+    ("alpha", 0, 0.6),
+    ("relevance_floor", -1, 0.0),
+    ("relevance_floor", "2", 1.0),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "kept"), CLAMPED)
 def test_what_is_out_of_range_is_clamped_and_reported(name: str, value: Any, kept: float) -> None:
     found = asked(**{name: value})
     target = found.ranking if hasattr(found.ranking, name) else found
@@ -142,38 +138,38 @@ def test_a_setting_out_of_range_is_clamped_and_reported_as_well() -> None:
     assert found.warnings == ("half_life_days 400 is outside 0.5..90; 90 was used",)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("max_results", "many"),
-        ("max_results", "2.5"),
-        ("max_results", True),
-        ("max_results", "nan"),
-        ("max_tokens", []),
-        ("half_life_days", "week"),
-        ("half_life_days", ""),
-        ("alpha", "nan"),
-        ("include_superseded", "perhaps"),
-        ("preset", "forever"),
-        ("ranking_mode", "magic"),
-        ("legacy", "hidden"),
-        ("status", "Done"),
-        ("topic_id", "No Topic!"),
-        ("topic_id", 14),
-        ("topic_id", " "),
-        ("plan_id", ""),
-        ("plan_id", 14),
-        ("query", 7),
-        ("query", ["why"]),
-        ("max_results", [10**5000]),
-        ("include_superseded", ["true"]),
-        ("since", "soon"),
-        ("until", True),
-        ("as_of", 20261101),
-        ("as_of", "yesterday"),
-        ("as_of", "9999-12-31T23:59:59-12:00"),
-    ],
-)
+NONSENSE = [
+    ("max_results", "many"),
+    ("max_results", "2.5"),
+    ("max_results", True),
+    ("max_results", "nan"),
+    ("max_tokens", []),
+    ("half_life_days", "week"),
+    ("half_life_days", ""),
+    ("alpha", "nan"),
+    ("include_superseded", "perhaps"),
+    ("preset", "forever"),
+    ("ranking_mode", "magic"),
+    ("legacy", "hidden"),
+    ("status", "Done"),
+    ("topic_id", "No Topic!"),
+    ("topic_id", 14),
+    ("topic_id", " "),
+    ("plan_id", ""),
+    ("plan_id", 14),
+    ("query", 7),
+    ("query", ["why"]),
+    ("max_results", [10**5000]),
+    ("include_superseded", ["true"]),
+    ("since", "soon"),
+    ("until", True),
+    ("as_of", 20261101),
+    ("as_of", "yesterday"),
+    ("as_of", "9999-12-31T23:59:59-12:00"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), NONSENSE)
 def test_nonsense_is_refused_by_name(name: str, value: Any) -> None:
     error = refused(**{name: value})
     assert error.code == "ARGUMENT_INVALID"
@@ -197,27 +193,27 @@ def test_as_of_is_read_with_its_offset() -> None:
     assert asked(as_of="2026-11-01T02:00:00+02:00").ranking.as_of == datetime(2026, 11, 1, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("query", "arguments", "reason"),
-    [
-        ("what was decided", {}, None),
-        ("the history of the queue", {}, "query"),
-        ("Show All Summaries", {}, "query"),
-        ("prehistory", {}, None),
-        ("historical queue", {}, None),
-        ("the history of the queue", {"include_superseded": "false"}, None),
-        ("the history of the queue", {"include_superseded": True}, "argument"),
-        ("what was decided", {"include_superseded": "true"}, "argument"),
-        ("what was decided", {"include_superseded": "1"}, "argument"),
-        ("what was decided", {"include_superseded": " YES "}, "argument"),
-        ("what was decided", {"status": "Superseded"}, "status"),
-        ("what was decided", {"status": "Superseded", "include_superseded": "no"}, "status"),
-        ("what was decided", {"status": "Active"}, None),
-        ("the history of the queue", {"status": "Active"}, None),
-        ("show all  summaries", {}, "query"),
-        ("show all\nsummaries", {}, "query"),
-    ],
-)
+ASKING_FOR_SUPERSEDED = [
+    ("what was decided", {}, None),
+    ("the history of the queue", {}, "query"),
+    ("Show All Summaries", {}, "query"),
+    ("prehistory", {}, None),
+    ("historical queue", {}, None),
+    ("the history of the queue", {"include_superseded": "false"}, None),
+    ("the history of the queue", {"include_superseded": True}, "argument"),
+    ("what was decided", {"include_superseded": "true"}, "argument"),
+    ("what was decided", {"include_superseded": "1"}, "argument"),
+    ("what was decided", {"include_superseded": " YES "}, "argument"),
+    ("what was decided", {"status": "Superseded"}, "status"),
+    ("what was decided", {"status": "Superseded", "include_superseded": "no"}, "status"),
+    ("what was decided", {"status": "Active"}, None),
+    ("the history of the queue", {"status": "Active"}, None),
+    ("show all  summaries", {}, "query"),
+    ("show all\nsummaries", {}, "query"),
+]
+
+
+@pytest.mark.parametrize(("query", "arguments", "reason"), ASKING_FOR_SUPERSEDED)
 def test_who_asks_for_superseded_memories_sees_them(query: str, arguments: dict[str, Any], reason: str | None) -> None:
     found = asked(query, **arguments)
     assert found.include_superseded_reason == reason

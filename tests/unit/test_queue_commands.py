@@ -93,16 +93,16 @@ def test_the_list_shows_jobs_inbox_rejected_files_and_why_jobs_failed(night: Pla
     assert "<job_id>" not in out
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--state", "failed,cancelled"], ["topic-2", "model-1", "topic-1", "gone-1"]),
-        (["--state", "failed", "--error", "topic_not_found"], ["topic-2", "topic-1"]),
-        (["--contains", "night"], ["model-1"]),
-        (["--kind", "check"], []),
-        (["--since", "150min"], ["waits-1", "topic-2", "model-1"]),
-    ],
-)
+FILTERS = [
+    (["--state", "failed,cancelled"], ["topic-2", "model-1", "topic-1", "gone-1"]),
+    (["--state", "failed", "--error", "topic_not_found"], ["topic-2", "topic-1"]),
+    (["--contains", "night"], ["model-1"]),
+    (["--kind", "check"], []),
+    (["--since", "150min"], ["waits-1", "topic-2", "model-1"]),
+]
+
+
+@pytest.mark.parametrize(("options", "expected"), FILTERS)
 def test_filters_narrow_the_list(night: Place, cli: Answers, options: list[str], expected: list[str]) -> None:
     found = cli.json("jobs", "list", *options)
     assert [brief["job_id"] for brief in found["jobs"]] == expected
@@ -251,16 +251,16 @@ def test_one_that_is_named_answers_for_itself(night: Place, cli: Answers) -> Non
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["retry"],
-        ["retry", "topic-1", "--state", "failed"],
-        ["retry", "--state", "succeeded", "--yes"],
-        ["cancel"],
-        ["cancel", "--state", "failed", "--yes"],
-    ],
-)
+NOT_MEANT = [
+    ["retry"],
+    ["retry", "topic-1", "--state", "failed"],
+    ["retry", "--state", "succeeded", "--yes"],
+    ["cancel"],
+    ["cancel", "--state", "failed", "--yes"],
+]
+
+
+@pytest.mark.parametrize("arguments", NOT_MEANT)
 def test_what_cannot_be_meant_is_wrong_usage(night: Place, cli: Answers, arguments: list[str]) -> None:
     assert cli.run("jobs", *arguments)[0] == 2
 
@@ -304,16 +304,16 @@ def standing(**other: Any) -> dict[str, Any]:
     return {**whole, **other}
 
 
-@pytest.mark.parametrize(
-    ("alive", "counts", "files", "shown"),
-    [
-        (True, {"queued": 2, "running": 1}, 0, ["queue 2 queued, 1 running"]),
-        (False, {"queued": 2, "running": 1}, 0, ["queue 2 queued", "cut off 1 job, which the next worker runs again"]),
-        (False, {"rejected": 8}, 8, ["queue 8 rejected"]),
-        (False, {"rejected": 8}, 9, ["queue 8 rejected", "rejected 8 jobs and 1 other file"]),
-        (False, {}, 1, ["queue empty", "rejected 1 file"]),
-    ],
-)
+COUNTED = [
+    (True, {"queued": 2, "running": 1}, 0, ["queue 2 queued, 1 running"]),
+    (False, {"queued": 2, "running": 1}, 0, ["queue 2 queued", "cut off 1 job, which the next worker runs again"]),
+    (False, {"rejected": 8}, 8, ["queue 8 rejected"]),
+    (False, {"rejected": 8}, 9, ["queue 8 rejected", "rejected 8 jobs and 1 other file"]),
+    (False, {}, 1, ["queue empty", "rejected 1 file"]),
+]
+
+
+@pytest.mark.parametrize(("alive", "counts", "files", "shown"), COUNTED)
 def test_the_status_counts_each_job_and_each_rejected_file_once(
     alive: bool, counts: dict[str, int], files: int, shown: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -331,24 +331,21 @@ def test_where_all_is_well_nothing_is_advised() -> None:
     assert overview.advice(standing(), NOW) == []
 
 
-@pytest.mark.parametrize(
-    ("wrong", "command"),
-    [
-        ({"disk": {"free_bytes": 1, "min_free_bytes": 5}}, "free some disk space"),
-        ({"paused": True}, "cognee-memory jobs resume"),
-        (
-            {"worker": {"alive": True, "heartbeat": {"heartbeat_at": clock.iso(NOW - timedelta(minutes=5))}}},
-            "cognee-memory doctor",
-        ),
-        (
-            {"worker": {"alive": False, "heartbeat": None}, "waiting_in_inbox": 1},
-            "cognee-memory worker start: 1 job waits",
-        ),
-        ({"jobs": {"counts": {"expired": 1}}}, "cognee-memory jobs causes"),
-        ({"rejected_files": 1}, "cognee-memory jobs list --state rejected"),
-        ({"jobs": {"counts": {}}, "memory": {"memories": 0}}, "cognee-memory ingest"),
-    ],
-)
+ADVISED = [
+    ({"disk": {"free_bytes": 1, "min_free_bytes": 5}}, "free some disk space"),
+    ({"paused": True}, "cognee-memory jobs resume"),
+    (
+        {"worker": {"alive": True, "heartbeat": {"heartbeat_at": clock.iso(NOW - timedelta(minutes=5))}}},
+        "cognee-memory doctor",
+    ),
+    ({"worker": {"alive": False, "heartbeat": None}, "waiting_in_inbox": 1}, "cognee-memory worker start: 1 job waits"),
+    ({"jobs": {"counts": {"expired": 1}}}, "cognee-memory jobs causes"),
+    ({"rejected_files": 1}, "cognee-memory jobs list --state rejected"),
+    ({"jobs": {"counts": {}}, "memory": {"memories": 0}}, "cognee-memory ingest"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "command"), ADVISED)
 def test_each_thing_that_is_wrong_has_its_advice(wrong: dict[str, Any], command: str) -> None:
     [line] = overview.advice(standing(**wrong), NOW)
     assert line.startswith(command)

@@ -16,34 +16,34 @@ def memory(context: str = SAID, topic: str = "Zoo", **fields: tuple[str, ...]) -
     return Memory("m", 1, "summary", Metadata(), AT, Content(topic, context, **fields))
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        SAID.encode(),
-        json.dumps({"x": SAID}).encode(),
-        json.dumps({"x": SAID}, ensure_ascii=False).encode(),
-        json.dumps(json.dumps({"x": SAID})).encode(),
-        SAID.replace(" ", "\n  - ").encode(),
-        SAID.upper().encode(),
-        SAID.encode("utf-16"),
-        SAID.encode("utf-16-be"),
-        f"He wrote: fed at six in the morning, and left{chr(0xFFFF)}".encode(),
-        b"\xff\xfe broken " + SAID.encode()[:70],
-    ],
-)
+FORMS_OF_IT = [
+    SAID.encode(),
+    json.dumps({"x": SAID}).encode(),
+    json.dumps({"x": SAID}, ensure_ascii=False).encode(),
+    json.dumps(json.dumps({"x": SAID})).encode(),
+    SAID.replace(" ", "\n  - ").encode(),
+    SAID.upper().encode(),
+    SAID.encode("utf-16"),
+    SAID.encode("utf-16-be"),
+    f"He wrote: fed at six in the morning, and left{chr(0xFFFF)}".encode(),
+    b"\xff\xfe broken " + SAID.encode()[:70],
+]
+
+
+@pytest.mark.parametrize("data", FORMS_OF_IT)
 def test_it_is_told_in_any_form(data: bytes) -> None:
     assert Quotes(texts(memory())).are_in(data)
 
 
+ANY_LETTERS = [
+    "\u00dcnal f\u00fcttert \u00e4ltere Gr\u00fcnflossen t\u00e4glich",
+    "\u0437\u0435\u0431\u0440\u0430 \u0435\u043b\u0430 \u0442\u0430\u043c \u0443 \u0434\u043e\u043c\u0430",
+    "\u8a2d\u5b9a\u306f\u74b0\u5883\u5909\u6570\u304b\u3089\u8aad\u307f\u8fbc\u3080",
+]
+
+
 @pytest.mark.parametrize("form", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
-@pytest.mark.parametrize(
-    "said",
-    [
-        "\u00dcnal f\u00fcttert \u00e4ltere Gr\u00fcnflossen t\u00e4glich",
-        "\u0437\u0435\u0431\u0440\u0430 \u0435\u043b\u0430 \u0442\u0430\u043c \u0443 \u0434\u043e\u043c\u0430",
-        "\u8a2d\u5b9a\u306f\u74b0\u5883\u5909\u6570\u304b\u3089\u8aad\u307f\u8fbc\u3080",
-    ],
-)
+@pytest.mark.parametrize("said", ANY_LETTERS)
 def test_words_of_any_letters_are_told_in_utf_16_too(said: str, form: str) -> None:
     assert Quotes([said]).are_in(said.encode(form))
     assert Quotes([said]).are_in(json.dumps({"x": said}, ensure_ascii=False).encode(form))

@@ -69,9 +69,7 @@ def test_a_look_sees_what_came_changed_and_went(place: SpoolPaths) -> None:
     assert 0 < first < second < third
 
 
-def test_a_look_at_nothing_new_has_the_number_of_the_last_and_opens_no_file(
-    place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_new_keeps_the_number_and_opens_no_file(place: SpoolPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     spool.write_records(place, [record("a")])
     found = RecordCache(place)
     number = found.refresh()

@@ -243,20 +243,16 @@ def live(tmp_path: Path, state: State = "queued") -> tuple[SpoolPaths, Ledger]:
     return place, Ledger(place, [record_in(state)], now=lambda: LATER)
 
 
+@pytest.mark.parametrize("is_removed", [False, True])
 @pytest.mark.parametrize("state", ["queued", "running", "retrying"])
-def test_what_is_well_is_left_alone(tmp_path: Path, state: State) -> None:
+def test_a_live_record_is_left_alone_and_written_again_if_removed(
+    tmp_path: Path, state: State, is_removed: bool
+) -> None:
     """What runs above all: it is no attempt of a dead worker."""
     place, ledger = live(tmp_path, state)
     before = tree(place)
-    assert tended(place, ledger) == before
-    assert ledger.live() == [record_in(state)]
-
-
-@pytest.mark.parametrize("state", ["queued", "running", "retrying"])
-def test_a_live_record_that_was_removed_is_written_again(tmp_path: Path, state: State) -> None:
-    place, ledger = live(tmp_path, state)
-    before = tree(place)
-    place.record(ID).unlink()
+    if is_removed:
+        place.record(ID).unlink()
     assert tended(place, ledger) == before
     assert ledger.live() == [record_in(state)]
 

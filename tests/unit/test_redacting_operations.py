@@ -88,9 +88,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("payload", FORMS.values(), ids=FORMS)
-def test_a_job_that_intake_did_not_look_at_is_stored_without_its_secret(
-    opened: Callable[..., Place], payload: dict[str, Any]
-) -> None:
+def test_a_job_past_intake_is_stored_without_its_secret(opened: Callable[..., Place], payload: dict[str, Any]) -> None:
     place = opened()
     assert place.done("ingest", payload)["redactions"] == ONE
     assert place.holding() == []
@@ -154,9 +152,7 @@ def test_texts_of_earlier_versions_are_taken_over_without_their_secrets(opened: 
     assert place.done("migrate", {}, "again")["migrated"] == 0
 
 
-def test_a_text_that_was_taken_over_with_its_secret_is_not_taken_over_again(
-    opened: Callable[..., Place], tmp_path: Path
-) -> None:
+def test_a_text_taken_over_with_its_secret_is_not_so_again(opened: Callable[..., Place], tmp_path: Path) -> None:
     with Place(tmp_path / "here", OFF) as before:
         OldWorkspace(before.workspace.root, "0.3.4").add(OLD)
         first = before.done("migrate", {}, "migrate")

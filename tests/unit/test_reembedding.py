@@ -86,15 +86,15 @@ def test_no_rebuild_is_dropped_beside_another_one(workspace: Workspace) -> None:
     assert len(dropped(workspace)) == 1
 
 
-@pytest.mark.parametrize(
-    ("recorded", "configured"),
-    [
-        (MULTILINGUAL.identity, MULTILINGUAL),
-        (None, MULTILINGUAL),
-        ("openai/m/384", MULTILINGUAL),  # it cannot answer meanwhile: a person decides
-        (ENGLISH.identity, None),  # it may cost money
-    ],
-)
+NOTHING_TO_DO = [
+    (MULTILINGUAL.identity, MULTILINGUAL),
+    (None, MULTILINGUAL),
+    ("openai/m/384", MULTILINGUAL),  # it cannot answer meanwhile: a person decides
+    (ENGLISH.identity, None),  # it may cost money
+]
+
+
+@pytest.mark.parametrize(("recorded", "configured"), NOTHING_TO_DO)
 def test_nothing_is_dropped_where_nothing_is_to_do_or_a_person_decides(
     workspace: Workspace, recorded: str | None, configured: LocalModel | None
 ) -> None:

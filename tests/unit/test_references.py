@@ -9,68 +9,67 @@ from bridge.memory import References
 from bridge.text.references import classify, flatten, plan_of, split
 from bridge.text.sections import tidy_items
 
+UNLABELLED = [
+    ("#12", "issues"),
+    ("#12: the worker hangs", "issues"),
+    ("issue 12", "issues"),
+    ("PR #7", "issues"),
+    ("GH-12", "issues"),
+    ("ABC-123", "issues"),
+    ("owner/repo#12", "issues"),
+    ("vercel/next.js#9", "issues"),
+    ("https://github.com/a/b/issues/12", "issues"),
+    ("https://github.com/a/b/pull/12#discussion_r1", "issues"),
+    ("https://gitlab.com/a/b/-/merge_requests/3", "issues"),
+    ("https://github.com/a/b/issues", "files"),
+    ("https://docs.python.org/3/library/re.html", "files"),
+    ("plan-014", "plans"),
+    ("PLAN-014", "plans"),
+    ("Plan 014", "plans"),
+    ("Plan 014 documentation", "plans"),
+    ("plan_7", "plans"),
+    ("014-some-title", "plans"),
+    ("plan-014-some-title", "plans"),
+    ("plan-014.md", "files"),
+    ("plan-014/notes", "files"),
+    ("plans/014-some-title.md", "files"),
+    ("014-some-title.md", "files"),
+    ("Planning meeting 3", "files"),
+    ("2025-11-17", "files"),
+    ("feature/ranking", "branches"),
+    ("fix/thing-12", "branches"),
+    ("release/1.2", "branches"),
+    ("refs/heads/anything.py", "branches"),
+    ("fix/thing.py", "files"),
+    ("feature/", "files"),
+    ("fix/a and fix/b", "files"),
+    ("src/fix/thing.py", "files"),
+    ("src/feature/ranking", "files"),
+    ("docs/readme", "files"),
+    ("extension/bridge/retrieve.py:12", "files"),
+    ("C:\\work\\fix\\thing.py", "files"),
+    ("file:///home/me/a.txt", "files"),
+    ("The design meeting", "files"),
+]
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("#12", "issues"),
-        ("#12: the worker hangs", "issues"),
-        ("issue 12", "issues"),
-        ("PR #7", "issues"),
-        ("GH-12", "issues"),
-        ("ABC-123", "issues"),
-        ("owner/repo#12", "issues"),
-        ("vercel/next.js#9", "issues"),
-        ("https://github.com/a/b/issues/12", "issues"),
-        ("https://github.com/a/b/pull/12#discussion_r1", "issues"),
-        ("https://gitlab.com/a/b/-/merge_requests/3", "issues"),
-        ("https://github.com/a/b/issues", "files"),
-        ("https://docs.python.org/3/library/re.html", "files"),
-        ("plan-014", "plans"),
-        ("PLAN-014", "plans"),
-        ("Plan 014", "plans"),
-        ("Plan 014 documentation", "plans"),
-        ("plan_7", "plans"),
-        ("014-some-title", "plans"),
-        ("plan-014-some-title", "plans"),
-        ("plan-014.md", "files"),
-        ("plan-014/notes", "files"),
-        ("plans/014-some-title.md", "files"),
-        ("014-some-title.md", "files"),
-        ("Planning meeting 3", "files"),
-        ("2025-11-17", "files"),
-        ("feature/ranking", "branches"),
-        ("fix/thing-12", "branches"),
-        ("release/1.2", "branches"),
-        ("refs/heads/anything.py", "branches"),
-        ("fix/thing.py", "files"),
-        ("feature/", "files"),
-        ("fix/a and fix/b", "files"),
-        ("src/fix/thing.py", "files"),
-        ("src/feature/ranking", "files"),
-        ("docs/readme", "files"),
-        ("extension/bridge/retrieve.py:12", "files"),
-        ("C:\\work\\fix\\thing.py", "files"),
-        ("file:///home/me/a.txt", "files"),
-        ("The design meeting", "files"),
-    ],
-)
+
+@pytest.mark.parametrize(("text", "kind"), UNLABELLED)
 def test_a_reference_without_a_label_is_of_the_kind_that_its_form_says(text: str, kind: str) -> None:
     assert classify(f"  {text} ") == (kind, text)
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "value"),
-    [
-        ("branch: main", "branches", "main"),
-        ("Branch:main", "branches", "main"),
-        ("plan: roadmap", "plans", "roadmap"),
-        ("issue: 77", "issues", "77"),
-        ("file: #12", "files", "#12"),
-        ("File: branch: odd", "files", "branch: odd"),
-        ("branch:", "files", "branch:"),
-    ],
-)
+LABELLED = [
+    ("branch: main", "branches", "main"),
+    ("Branch:main", "branches", "main"),
+    ("plan: roadmap", "plans", "roadmap"),
+    ("issue: 77", "issues", "77"),
+    ("file: #12", "files", "#12"),
+    ("File: branch: odd", "files", "branch: odd"),
+    ("branch:", "files", "branch:"),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "value"), LABELLED)
 def test_a_label_decides_the_kind_and_is_not_part_of_the_value(text: str, kind: str, value: str) -> None:
     assert classify(text) == (kind, value)
 
@@ -109,17 +108,17 @@ def test_splitting_loses_no_reference(texts: list[str]) -> None:
     assert len(split(texts).flat) == sum(bool(text.strip()) for text in texts)
 
 
-@pytest.mark.parametrize(
-    ("texts", "plan"),
-    [
-        (["a.py", "Plan 014 documentation", "plan-015"], "014"),
-        (["014-some-title"], "014"),
-        (["plan-014"], "014"),
-        (["plan: Roadmap"], "roadmap"),
-        (["plans/014-x.md", "#14"], None),
-        ([], None),
-    ],
-)
+FIRST_PLANS = [
+    (["a.py", "Plan 014 documentation", "plan-015"], "014"),
+    (["014-some-title"], "014"),
+    (["plan-014"], "014"),
+    (["plan: Roadmap"], "roadmap"),
+    (["plans/014-x.md", "#14"], None),
+    ([], None),
+]
+
+
+@pytest.mark.parametrize(("texts", "plan"), FIRST_PLANS)
 def test_the_first_plan_that_is_named_gives_the_plan_id(texts: list[str], plan: str | None) -> None:
     assert plan_of(split(texts)) == plan
 

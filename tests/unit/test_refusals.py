@@ -43,63 +43,61 @@ def error_of(workspace: Workspace, kind: str, **payload: Any) -> JobError:
     return raised.value
 
 
-@pytest.mark.parametrize(
-    ("kind", "payload", "code", "says"),
-    [
-        ("compact", {"topic_id": "loan-period"}, "TOPIC_NOT_FOUND", "'loan-periods'"),
-        ("compact", {"topic_id": "reminder-mails"}, "NOTHING_TO_COMPACT", "one memory"),
-        ("compact", {"topic_id": "loan-periods", "preview_digest": "0" * 64}, "PREVIEW_NOT_FOUND", "0" * 64),
-        ("restore", {"decision_record_id": "a"}, "MEMORY_NOT_FOUND", "Memory #1 is no decision record."),
-        ("restore", {"decision_record_id": NO_UUID}, "MEMORY_NOT_FOUND", NO_UUID),
-        ("forget", {"topic_id": "loans-periods"}, "TOPIC_NOT_FOUND", "'loan-periods'"),
-        ("forget", {"memory_ids": ["a", "loan-periods"]}, "MEMORY_NOT_FOUND", "'loan-periods'"),
-        ("forget", {"memory_ids": ["a", NO_UUID]}, "MEMORY_NOT_FOUND", NO_UUID),
-        ("forget", {"session": "codex/x"}, "SESSION_NOT_FOUND", "'codex/x'"),
-        ("cognify", {"memory_ids": ["a", NO_UUID]}, "MEMORY_NOT_FOUND", NO_UUID),
-        ("set_status", {"memory_id": NO_UUID, "status": "Draft"}, "MEMORY_NOT_FOUND", NO_UUID),
-        ("set_status", {"memory_id": "d", "status": "Draft"}, "ARGUMENT_INVALID", "#4 has no status"),
-        ("set_status", {"memory_id": "a", "status": "Superseded", "replaced_by": NO_UUID}, "MEMORY_NOT_FOUND", NO_UUID),
-        ("feedback", {"memory_id": NO_UUID, "verdict": "wrong"}, "MEMORY_NOT_FOUND", NO_UUID),
-        ("set_status", {"memory_id": "e", "status": "Draft"}, "ARGUMENT_INVALID", "#5 is a decision record"),
-    ],
-)
+TYPOS = [
+    ("compact", {"topic_id": "loan-period"}, "TOPIC_NOT_FOUND", "'loan-periods'"),
+    ("compact", {"topic_id": "reminder-mails"}, "NOTHING_TO_COMPACT", "one memory"),
+    ("compact", {"topic_id": "loan-periods", "preview_digest": "0" * 64}, "PREVIEW_NOT_FOUND", "0" * 64),
+    ("restore", {"decision_record_id": "a"}, "MEMORY_NOT_FOUND", "Memory #1 is no decision record."),
+    ("restore", {"decision_record_id": NO_UUID}, "MEMORY_NOT_FOUND", NO_UUID),
+    ("forget", {"topic_id": "loans-periods"}, "TOPIC_NOT_FOUND", "'loan-periods'"),
+    ("forget", {"memory_ids": ["a", "loan-periods"]}, "MEMORY_NOT_FOUND", "'loan-periods'"),
+    ("forget", {"memory_ids": ["a", NO_UUID]}, "MEMORY_NOT_FOUND", NO_UUID),
+    ("forget", {"session": "codex/x"}, "SESSION_NOT_FOUND", "'codex/x'"),
+    ("cognify", {"memory_ids": ["a", NO_UUID]}, "MEMORY_NOT_FOUND", NO_UUID),
+    ("set_status", {"memory_id": NO_UUID, "status": "Draft"}, "MEMORY_NOT_FOUND", NO_UUID),
+    ("set_status", {"memory_id": "d", "status": "Draft"}, "ARGUMENT_INVALID", "#4 has no status"),
+    ("set_status", {"memory_id": "a", "status": "Superseded", "replaced_by": NO_UUID}, "MEMORY_NOT_FOUND", NO_UUID),
+    ("feedback", {"memory_id": NO_UUID, "verdict": "wrong"}, "MEMORY_NOT_FOUND", NO_UUID),
+    ("set_status", {"memory_id": "e", "status": "Draft"}, "ARGUMENT_INVALID", "#5 is a decision record"),
+]
+
+
+@pytest.mark.parametrize(("kind", "payload", "code", "says"), TYPOS)
 def test_a_typo_is_refused(workspace: Workspace, kind: str, payload: dict[str, Any], code: str, says: str) -> None:
     error = error_of(workspace, kind, **payload)
     assert error.code == code
     assert says in error.message
 
 
-@pytest.mark.parametrize(
-    ("kind", "payload"),
-    [
-        ("compact", {"topic_id": "loan-periods", "preview": True, "preview_digest": None}),
-        ("restore", {"decision_record_id": "e"}),
-        ("forget", {"topic_id": "loan-periods", "memory_ids": None}),
-        ("forget", {"memory_ids": ["a", "b"]}),
-        ("set_status", {"memory_id": "a", "status": "Draft"}),
-        ("feedback", {"memory_id": "d", "verdict": "helpful"}),
-        ("rebuild", {"what": "index"}),
-    ],
-)
+IN_THE_STORE = [
+    ("compact", {"topic_id": "loan-periods", "preview": True, "preview_digest": None}),
+    ("restore", {"decision_record_id": "e"}),
+    ("forget", {"topic_id": "loan-periods", "memory_ids": None}),
+    ("forget", {"memory_ids": ["a", "b"]}),
+    ("set_status", {"memory_id": "a", "status": "Draft"}),
+    ("feedback", {"memory_id": "d", "verdict": "helpful"}),
+    ("rebuild", {"what": "index"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "payload"), IN_THE_STORE)
 def test_what_the_store_has_is_submitted(workspace: Workspace, kind: str, payload: dict[str, Any]) -> None:
     require_accepted(workspace, payload_of(kind, payload))
 
 
-@pytest.mark.parametrize(
-    ("command", "says"),
-    [
-        ("compact loan-period --preview", "The nearest: 'loan-periods'."),
-        (f"compact loan-periods --preview-digest {'0' * 64}", "There is no preview"),
-        ("restore 1", "Memory #1 is no decision record."),
-        ("restore 9", "There is no memory '9'"),
-        ("forget loan-periods --yes", "There is no memory 'loan-periods'."),
-        ("forget --topic-id loan-period --yes", "The nearest: 'loan-periods'."),
-        ("memories set-status typo Draft", "There is no memory 'typo'."),
-    ],
-)
-def test_a_typo_on_the_command_line_makes_no_job(
-    workspace: Workspace, capsys: pytest.CaptureFixture[str], command: str, says: str
-) -> None:
+TYPED = [
+    ("compact loan-period --preview", "The nearest: 'loan-periods'."),
+    (f"compact loan-periods --preview-digest {'0' * 64}", "There is no preview"),
+    ("restore 1", "Memory #1 is no decision record."),
+    ("restore 9", "There is no memory '9'"),
+    ("forget loan-periods --yes", "There is no memory 'loan-periods'."),
+    ("forget --topic-id loan-period --yes", "The nearest: 'loan-periods'."),
+    ("memories set-status typo Draft", "There is no memory 'typo'."),
+]
+
+
+@pytest.mark.parametrize(("command", "says"), TYPED)
+def test_a_typo_makes_no_job(workspace: Workspace, capsys: pytest.CaptureFixture[str], command: str, says: str) -> None:
     trust.adopt(workspace, load().config_folder, trusted=True)
     before = set(workspace.root.rglob("*.json"))
     assert main([*command.split(), "--no-start", "--no-wait", "--workspace", str(workspace.root)]) == 1

@@ -110,18 +110,18 @@ def test_words_of_filters_are_known_ones_or_the_nearest_is_named() -> None:
             ask()
 
 
-@pytest.mark.parametrize(
-    ("text", "at"),
-    [
-        ("90s", "2026-11-20T11:58:30Z"),
-        ("45min", "2026-11-20T11:15:00Z"),
-        ("2h", "2026-11-20T10:00:00Z"),
-        ("3 d", "2026-11-17T12:00:00Z"),
-        ("1w", "2026-11-13T12:00:00Z"),
-        ("2026-11-20T08:00:00+02:00", "2026-11-20T06:00:00Z"),
-        ("2026-11-20T08:00Z", "2026-11-20T08:00:00Z"),
-    ],
-)
+TIMES_SAID = [
+    ("90s", "2026-11-20T11:58:30Z"),
+    ("45min", "2026-11-20T11:15:00Z"),
+    ("2h", "2026-11-20T10:00:00Z"),
+    ("3 d", "2026-11-17T12:00:00Z"),
+    ("1w", "2026-11-13T12:00:00Z"),
+    ("2026-11-20T08:00:00+02:00", "2026-11-20T06:00:00Z"),
+    ("2026-11-20T08:00Z", "2026-11-20T08:00:00Z"),
+]
+
+
+@pytest.mark.parametrize(("text", "at"), TIMES_SAID)
 def test_a_time_is_said_as_a_span_or_as_a_date(text: str, at: str) -> None:
     assert selection.moment(text, NOW) == at
 

@@ -102,20 +102,18 @@ def _spoil(name: str) -> Callable[[Path], None]:
     return lambda folder: (folder / name).write_bytes(b"no such thing") and None  # type: ignore[func-returns-value]
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (_remove("model.onnx"), "There is no model.onnx"),
-        (_remove("tokenizer.json"), "There is no tokenizer.json"),
-        (_spoil("model.onnx"), "cannot be loaded"),
-        (_spoil("tokenizer.json"), "cannot be read"),
-        (lambda folder: cross_encoder.make(folder, TEXTS, outputs=3), "gave 3 numbers for a pair"),
-        (lambda folder: cross_encoder.make(folder, TEXTS, steep=math.nan), "gave no finite number"),
-    ],
-)
-def test_a_folder_that_is_wrong_is_told_with_a_remedy(
-    folder: Path, damage: Callable[[Path], Any], message: str
-) -> None:
+WRONG_FOLDERS = [
+    (_remove("model.onnx"), "There is no model.onnx"),
+    (_remove("tokenizer.json"), "There is no tokenizer.json"),
+    (_spoil("model.onnx"), "cannot be loaded"),
+    (_spoil("tokenizer.json"), "cannot be read"),
+    (lambda folder: cross_encoder.make(folder, TEXTS, outputs=3), "gave 3 numbers for a pair"),
+    (lambda folder: cross_encoder.make(folder, TEXTS, steep=math.nan), "gave no finite number"),
+]
+
+
+@pytest.mark.parametrize(("damage", "message"), WRONG_FOLDERS)
+def test_a_wrong_folder_is_told_with_a_remedy(folder: Path, damage: Callable[[Path], Any], message: str) -> None:
     damage(folder)
     reranker = local(folder)
     for _ in range(2):
@@ -179,24 +177,24 @@ def test_logits_of_an_endpoint_become_shares_if_the_settings_say_so(server: Rera
     assert "COGNEE_MEMORY_RERANK_SCORES=logit" in failure.value.remedy
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b"no json",
-        b"[" * 100_000,
-        None,
-        [],
-        {},
-        {"results": None},
-        {"results": [1, 2]},
-        {"results": [{"index": 0, "relevance_score": 0.5}]},
-        {"results": [{"index": 0, "relevance_score": 0.5}, {"index": 2, "relevance_score": 0.5}]},
-        {"results": [{"index": 0, "relevance_score": 0.5}, {"index": 1, "relevance_score": "0.5"}]},
-        {"results": [{"index": 0, "relevance_score": 0.5}, {"index": 1, "relevance_score": math.nan}]},
-        {"results": [{"index": True, "relevance_score": 0.5}, {"index": 0, "relevance_score": 0.5}]},
-        b" " * (4 * 1024 * 1024 + 1),
-    ],
-)
+NO_ANSWERS = [
+    b"no json",
+    b"[" * 100_000,
+    None,
+    [],
+    {},
+    {"results": None},
+    {"results": [1, 2]},
+    {"results": [{"index": 0, "relevance_score": 0.5}]},
+    {"results": [{"index": 0, "relevance_score": 0.5}, {"index": 2, "relevance_score": 0.5}]},
+    {"results": [{"index": 0, "relevance_score": 0.5}, {"index": 1, "relevance_score": "0.5"}]},
+    {"results": [{"index": 0, "relevance_score": 0.5}, {"index": 1, "relevance_score": math.nan}]},
+    {"results": [{"index": True, "relevance_score": 0.5}, {"index": 0, "relevance_score": 0.5}]},
+    b" " * (4 * 1024 * 1024 + 1),
+]
+
+
+@pytest.mark.parametrize("answer", NO_ANSWERS)
 def test_an_answer_that_is_none_is_a_failure(server: RerankServer, answer: Any) -> None:
     server.answer = lambda _: answer
     with pytest.raises(RerankError, match="The reranker's endpoint"):
@@ -458,9 +456,8 @@ def without_the_warning(answer: dict[str, Any]) -> tuple[dict[str, Any], list[st
 
 
 @pytest.mark.parametrize("trouble", ["no folder", "no endpoint", "an error"])
-def test_a_reranker_that_fails_leaves_the_answer_of_the_first_stage_with_a_warning(
-    shelf: Shelf, server: RerankServer, tmp_path: Path, trouble: str
-) -> None:
+def test_a_failing_reranker_costs_a_warning(shelf: Shelf, server: RerankServer, tmp_path: Path, trouble: str) -> None:
+    """The answer is that of the first stage."""
     server.status = 500
     settings = {
         "no folder": with_model(tmp_path / "nothing"),

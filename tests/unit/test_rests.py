@@ -48,15 +48,15 @@ def test_a_decision_or_a_reason_from_before_the_replacement_is_remarked() -> Non
     assert remarks(memory(2, "2026-09-10", "Send a mail", rationale=[RESTING])) == [(RESTING, 1, 3)]
 
 
-@pytest.mark.parametrize(
-    ("one", "probability"),
-    [
-        (memory(2, "2026-10-02", RESTING), 0.95),  # said after it
-        (memory(2, "2026-09-10", RESTING), 0.75),  # only disputed
-        (memory(2, "2026-09-10", RESTING, status="Superseded"), 0.95),
-        (memory(1, "2026-09-01", FELL), 0.95),  # the replaced one itself
-        (memory(3, "2026-10-01", HOLDS), 0.95),
-    ],
-)
+UNREMARKED = [
+    (memory(2, "2026-10-02", RESTING), 0.95),  # said after it
+    (memory(2, "2026-09-10", RESTING), 0.75),  # only disputed
+    (memory(2, "2026-09-10", RESTING, status="Superseded"), 0.95),
+    (memory(1, "2026-09-01", FELL), 0.95),  # the replaced one itself
+    (memory(3, "2026-10-01", HOLDS), 0.95),
+]
+
+
+@pytest.mark.parametrize(("one", "probability"), UNREMARKED)
 def test_nothing_is_remarked_of_what_knew_it_or_does_not_count(one: Memory, probability: float) -> None:
     assert remarks(one, probability) == []

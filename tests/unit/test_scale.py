@@ -234,9 +234,7 @@ def in_two_stages(monkeypatch: pytest.MonkeyPatch, first_stage: int) -> None:
     monkeypatch.setattr(estimating, "FIRST_STAGE", first_stage)
 
 
-def test_in_two_stages_what_is_found_has_the_score_that_one_stage_gives_it(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_two_stages_a_score_is_that_of_one_stage(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     add(workspace, *memories(300))
     query = "Marker17 queue lock"
     every = {hit["memory_id"]: hit for hit in answer(reader(workspace), query, max_results=1000)["results"]}
@@ -256,9 +254,8 @@ def test_in_two_stages_filters_come_before_the_choice(workspace: Workspace, monk
     assert answer(reader(workspace), "queue lock", **arguments) == whole
 
 
-def test_in_two_stages_a_word_finds_what_its_whole_text_would_not(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_two_stages_a_word_finds_what_a_text_hides(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the whole text alone would not find."""
     needle = Memory("needle", 0, "legacy", Metadata(), STORED, text="xyzzy " + " ".join(WORDS * 9))
     add(workspace, *memories(200), needle)
     in_two_stages(monkeypatch, 3)
@@ -380,9 +377,7 @@ def test_a_backup_that_is_restored_and_written_on_is_read_anew(workspace: Worksp
         assert found == answer(reader(workspace), "queue lock", max_results=1000)
 
 
-def test_in_two_stages_legacy_memories_that_come_last_crowd_nothing_out(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_two_stages_late_legacy_crowds_nothing_out(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     crowd = [Memory(f"l{n}", 0, "legacy", Metadata(), STORED, text=f"queue lock {n}") for n in range(30)]
     known = [
         Memory(f"s{n}", 0, "summary", Metadata(status="Active"), STORED, Content("Spool", f"queue of {WORDS[n]}"))
@@ -408,9 +403,7 @@ def test_in_two_stages_legacy_memories_that_come_last_crowd_nothing_out(
     ),
     st.sampled_from(["product", "blend"]),
 )  # fmt: skip
-def test_no_estimate_loses_one_of_the_best_however_low_the_scores(
-    found: list[tuple[float, float, float, Status]], mode: str
-) -> None:
+def test_no_estimate_loses_a_best_one_however_low(found: list[tuple[float, float, float, Status]], mode: str) -> None:
     question = parse_question({"query": "q", "relevance_floor": 0, "max_results": 2, "ranking_mode": mode}, NOW)
     exact, estimates = [], []
     for number, (semantic, off, days, status) in enumerate(found, 1):

@@ -184,24 +184,24 @@ def test_both_are_tried_for_every_kind_that_has_fields() -> None:
     assert set(PAYLOADS) - {kind for kind, _ in PAYLOAD_VALUES} == set(), "kinds without an example in PAYLOAD_VALUES"
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"schema_version": 2},
-        {"job_id": "A"},
-        {"job_id": None},
-        {"kind": "unheard-of"},
-        {"payload": None},
-        {"priority": 101},
-        {"max_attempts": 0},
-        {"timeout_seconds": 0},
-        {"timeout_seconds": 86_401},
-        {"submitted_by": "x" * 257},
-        {"unknown": 1},
-        {"payload": {"x": 1}},
-        {"priority": None, "max_attempts": 100, "timeout_seconds": 0.5, "submitted_at": None},
-    ],
-)
+JOB_CHANGES = [
+    {"schema_version": 2},
+    {"job_id": "A"},
+    {"job_id": None},
+    {"kind": "unheard-of"},
+    {"payload": None},
+    {"priority": 101},
+    {"max_attempts": 0},
+    {"timeout_seconds": 0},
+    {"timeout_seconds": 86_401},
+    {"submitted_by": "x" * 257},
+    {"unknown": 1},
+    {"payload": {"x": 1}},
+    {"priority": None, "max_attempts": 100, "timeout_seconds": 0.5, "submitted_at": None},
+]
+
+
+@pytest.mark.parametrize("change", JOB_CHANGES)
 def test_schema_and_program_take_and_refuse_the_same_jobs(change: dict[str, Any]) -> None:
     job = {"schema_version": 1, "job_id": "a", "kind": "check", "payload": {}} | change
     assert (problems("job", job) != []) == refused(parse_job, "a", encode(job))
@@ -247,21 +247,21 @@ def test_every_record_of_the_lifecycle_is_as_the_schema_says() -> None:
     assert seen == set(lifecycle.TRANSITIONS)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"state": "queued"},
-        {"success": None},
-        {"success": False},
-        {"result": None},
-        {"result": {}},
-        {"finished_at": None},
-        {"finished_at": "2026-11-20T12:00:00+00:00"},
-        {"error": JobError("POISON").as_dict()},
-        {"attempt": -1},
-        {"job_sha256": "x"},
-    ],
-)
+UNWRITTEN_RECORDS = [
+    {"state": "queued"},
+    {"success": None},
+    {"success": False},
+    {"result": None},
+    {"result": {}},
+    {"finished_at": None},
+    {"finished_at": "2026-11-20T12:00:00+00:00"},
+    {"error": JobError("POISON").as_dict()},
+    {"attempt": -1},
+    {"job_sha256": "x"},
+]
+
+
+@pytest.mark.parametrize("change", UNWRITTEN_RECORDS)
 def test_a_record_that_the_program_would_not_write_is_not_as_the_schema_says(change: dict[str, Any]) -> None:
     record = json.loads(EXAMPLES["record-succeeded.json"])
     assert problems("record", record) == []
@@ -394,14 +394,14 @@ def test_results_are_as_the_schemas_say(stores: Stores) -> None:
         assert set(found) == known(shape) == required(shape) | optional
 
 
-@pytest.mark.parametrize(
-    ("what", "counted"),
-    [
-        ("index", {"passages", "memories"}),
-        ("graph", {"graph_memories"}),
-        ("both", {"passages", "memories", "graph_memories"}),
-    ],
-)
+REBUILDS = [
+    ("index", {"passages", "memories"}),
+    ("graph", {"graph_memories"}),
+    ("both", {"passages", "memories", "graph_memories"}),
+]
+
+
+@pytest.mark.parametrize(("what", "counted"), REBUILDS)
 def test_a_rebuild_counts_what_it_made_anew(stores: Stores, what: str, counted: set[str]) -> None:
     found = rebuild.run(task("a", "rebuild", {"what": what}), stores, NOON, ignore)
     assert problems("result.rebuild", found) == []

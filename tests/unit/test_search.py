@@ -277,20 +277,20 @@ def with_every_status(shelf: Shelf) -> Shelf:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ({}, {"active", "record", "legacy"}),
-        ({"include_superseded": True}, {"active", "record", "legacy", "superseded"}),
-        ({"status": "Active"}, {"active"}),
-        ({"status": "Final"}, {"active"}),
-        ({"status": "Draft"}, {"draft"}),
-        ({"status": "Superseded"}, {"superseded"}),
-        ({"status": "DecisionRecord"}, {"record"}),
-        ({"query": "history of the queue"}, {"active", "record", "legacy", "superseded"}),
-        ({"query": "history of the queue", "include_superseded": "false"}, {"active", "record", "legacy"}),
-    ],
-)
+STATUSES_ASKED = [
+    ({}, {"active", "record", "legacy"}),
+    ({"include_superseded": True}, {"active", "record", "legacy", "superseded"}),
+    ({"status": "Active"}, {"active"}),
+    ({"status": "Final"}, {"active"}),
+    ({"status": "Draft"}, {"draft"}),
+    ({"status": "Superseded"}, {"superseded"}),
+    ({"status": "DecisionRecord"}, {"record"}),
+    ({"query": "history of the queue"}, {"active", "record", "legacy", "superseded"}),
+    ({"query": "history of the queue", "include_superseded": "false"}, {"active", "record", "legacy"}),
+]
+
+
+@pytest.mark.parametrize(("arguments", "expected"), STATUSES_ASKED)
 def test_a_status_is_shown_to_who_asks_for_it(shelf: Shelf, arguments: dict[str, Any], expected: set[str]) -> None:
     arguments = {"query": "queue", **arguments}
     assert set(with_every_status(shelf).ids(arguments.pop("query"), **arguments)) == expected
@@ -310,16 +310,16 @@ def test_filters_by_topic_and_plan_whichever_way_the_plan_is_written(shelf: Shel
     assert shelf.ids("queue", topic_id="one", status="Superseded") == []
 
 
+UNKNOWN_NAMES = [
+    ({"topic_id": "quue"}, "TOPIC_NOT_FOUND", ["queue"]),
+    ({"topic_id": "quue", "plan_id": "014"}, "TOPIC_NOT_FOUND", ["queue"]),
+    ({"plan_id": "013-some-title"}, "PLAN_NOT_FOUND", ["014-some-title"]),
+    ({"topic_id": "zebra"}, "TOPIC_NOT_FOUND", []),
+]
+
+
 @pytest.mark.parametrize("verb", ["retrieve", "context", "explain"])
-@pytest.mark.parametrize(
-    ("filters", "code", "nearest"),
-    [
-        ({"topic_id": "quue"}, "TOPIC_NOT_FOUND", ["queue"]),
-        ({"topic_id": "quue", "plan_id": "014"}, "TOPIC_NOT_FOUND", ["queue"]),
-        ({"plan_id": "013-some-title"}, "PLAN_NOT_FOUND", ["014-some-title"]),
-        ({"topic_id": "zebra"}, "TOPIC_NOT_FOUND", []),
-    ],
-)
+@pytest.mark.parametrize(("filters", "code", "nearest"), UNKNOWN_NAMES)
 def test_a_filter_that_names_what_no_memory_has_is_an_error_with_the_nearest(
     shelf: Shelf, verb: Verb, filters: dict[str, str], code: str, nearest: list[str]
 ) -> None:

@@ -29,15 +29,18 @@ class Asked:
         return there
 
 
+CLOCKS = [
+    (Asked(3600, (0.004, 0.004), (0, 0)), 3600.0, 1),
+    (Asked(-3600, (0.8, 0.004), (0.004, 0.004), (0, 0)), -3600.0, 1),
+    (Asked(3600, (0.5, 0.001), (0.001, 0.5), (0, 0)), 3600.0, 1),
+    (Asked(3600, *[(0.2, 0.2)] * 5, (0, 0)), 3600.0, 1),
+    (Asked(0, (0.8, 0.1), (0, 0), (0, 0)), 0.0, 1),
+]
+
+
 @pytest.mark.parametrize(
     ("asked", "found", "left"),
-    [
-        (Asked(3600, (0.004, 0.004), (0, 0)), 3600.0, 1),
-        (Asked(-3600, (0.8, 0.004), (0.004, 0.004), (0, 0)), -3600.0, 1),
-        (Asked(3600, (0.5, 0.001), (0.001, 0.5), (0, 0)), 3600.0, 1),
-        (Asked(3600, *[(0.2, 0.2)] * 5, (0, 0)), 3600.0, 1),
-        (Asked(0, (0.8, 0.1), (0, 0), (0, 0)), 0.0, 1),
-    ],
+    CLOCKS,
     ids=["quick", "a connection is made first", "slow there, then slow back", "never quick", "the same time"],
 )
 def test_all_answers_together_say_how_far_it_is_ahead(

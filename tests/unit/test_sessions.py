@@ -26,29 +26,29 @@ def test_commands_and_files_come_in_their_order() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("shown", "printed"),
-    [
-        ("1  0.295  Active  2 d", "1    0.295  Active  17 d\n"),
-        ("3 memories in /home/ana/library", "3 memories in /tmp/pytest-7/workspace"),
-        ("worker  ready, pid 26886, up 2 s", "worker  ready, pid 4, up 3.5 min"),
-        ("http  http://127.0.0.1:45083", "http  http://127.0.0.1:1024"),
-        ("ended 2026-11-21 21:20:59", "ended 2027-01-01 00:00:00"),
-    ],
-)
+SAME_SHAPES = [
+    ("1  0.295  Active  2 d", "1    0.295  Active  17 d\n"),
+    ("3 memories in /home/ana/library", "3 memories in /tmp/pytest-7/workspace"),
+    ("worker  ready, pid 26886, up 2 s", "worker  ready, pid 4, up 3.5 min"),
+    ("http  http://127.0.0.1:45083", "http  http://127.0.0.1:1024"),
+    ("ended 2026-11-21 21:20:59", "ended 2027-01-01 00:00:00"),
+]
+
+
+@pytest.mark.parametrize(("shown", "printed"), SAME_SHAPES)
 def test_times_places_and_the_width_of_columns_may_differ(shown: str, printed: str) -> None:
     assert Session().difference((shown,), printed) is None
 
 
-@pytest.mark.parametrize(
-    ("shown", "printed"),
-    [
-        ("1  0.295  Active  2 d", "1  0.296  Active  2 d"),
-        ("3 memories", "4 memories"),
-        ("failed", "failed twice"),
-        ("one", ""),
-    ],
-)
+OTHER_SHAPES = [
+    ("1  0.295  Active  2 d", "1  0.296  Active  2 d"),
+    ("3 memories", "4 memories"),
+    ("failed", "failed twice"),
+    ("one", ""),
+]
+
+
+@pytest.mark.parametrize(("shown", "printed"), OTHER_SHAPES)
 def test_nothing_else_may(shown: str, printed: str) -> None:
     assert Session().difference((shown,), printed) == shown
 

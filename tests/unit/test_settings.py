@@ -97,22 +97,20 @@ def test_text_becomes_the_type_of_the_setting(sources: Sources) -> None:
     assert found.cache_folder == Path.home() / "models"
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "why"),
-    [
-        ("COGNEE_MEMORY_MAX_RESULTS", "many", "invalid literal"),
-        ("COGNEE_MEMORY_MAX_RESULTS", "2.5", "invalid literal"),
-        ("COGNEE_MEMORY_MAX_RESULTS", "-1", "at least 0"),
-        ("COGNEE_MEMORY_RESCAN_SECONDS", "nan", "at least 0"),
-        ("COGNEE_MEMORY_RESCAN_SECONDS", "inf", "at least 0"),
-        ("COGNEE_MEMORY_TEST_JOBS", "perhaps", "true or false"),
-        ("COGNEE_MEMORY_RANKING_PRESET", "forever", "one of contract, long-lived"),
-        ("COGNEE_MEMORY_LOG_LEVEL", "LOUD", "one of DEBUG"),
-    ],
-)
-def test_a_value_that_cannot_be_read_is_refused_with_its_variable_and_source(
-    sources: Sources, name: str, value: str, why: str
-) -> None:
+BAD_VALUES = [
+    ("COGNEE_MEMORY_MAX_RESULTS", "many", "invalid literal"),
+    ("COGNEE_MEMORY_MAX_RESULTS", "2.5", "invalid literal"),
+    ("COGNEE_MEMORY_MAX_RESULTS", "-1", "at least 0"),
+    ("COGNEE_MEMORY_RESCAN_SECONDS", "nan", "at least 0"),
+    ("COGNEE_MEMORY_RESCAN_SECONDS", "inf", "at least 0"),
+    ("COGNEE_MEMORY_TEST_JOBS", "perhaps", "true or false"),
+    ("COGNEE_MEMORY_RANKING_PRESET", "forever", "one of contract, long-lived"),
+    ("COGNEE_MEMORY_LOG_LEVEL", "LOUD", "one of DEBUG"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "why"), BAD_VALUES)
+def test_a_bad_value_is_refused_with_its_variable_and_source(sources: Sources, name: str, value: str, why: str) -> None:
     sources.environment[name] = value
     error = sources.refused()
     assert error.message.startswith(f"{name} (environment): ")
@@ -164,9 +162,7 @@ LIMITS = {
 
 
 @pytest.mark.parametrize("name", LIMITS)
-def test_a_workspace_that_is_not_trusted_lowers_limits_and_never_raises_them_or_closes_the_inbox(
-    sources: Sources, name: str
-) -> None:
+def test_an_untrusted_workspace_lowers_limits_but_raises_or_closes_nothing(sources: Sources, name: str) -> None:
     low, lowest, high = LIMITS[name]
     unset = getattr(sources.load(), name)
     default = 0.2 if unset is None else unset  # what an unset relevance floor begins with
@@ -236,17 +232,13 @@ def test_a_key_never_meets_an_endpoint_from_another_source(sources: Sources, gro
     assert f"{group}_endpoint" not in found.sources
 
 
-def test_the_weaker_of_key_and_endpoint_gives_way(sources: Sources) -> None:
-    sources.toml('llm_api_key = "from the file"\nllm_endpoint = "https://file.example"')
-    sources.environment["LLM_ENDPOINT"] = "https://environment.example"
-    found = sources.load()
-    assert (found.llm_endpoint, found.llm_api_key) == ("https://environment.example", None)
-
-
-def test_key_and_endpoint_of_one_source_stay_together(sources: Sources) -> None:
+def test_key_and_endpoint_of_one_source_stay_together_and_else_the_weaker_gives_way(sources: Sources) -> None:
     sources.toml('llm_api_key = "from the file"\nllm_endpoint = "https://file.example"')
     found = sources.load()
     assert (found.llm_endpoint, found.llm_api_key) == ("https://file.example", "from the file")
+    sources.environment["LLM_ENDPOINT"] = "https://environment.example"
+    found = sources.load()
+    assert (found.llm_endpoint, found.llm_api_key) == ("https://environment.example", None)
 
 
 def test_a_separation_survives_the_way_into_a_process_of_ours(sources: Sources) -> None:
@@ -265,18 +257,13 @@ def test_the_settings_survive_the_way_into_a_process_of_ours(sources: Sources) -
     assert values(load(environment=as_environment(first))) == values(first)
 
 
-def test_a_secret_is_never_shown(sources: Sources) -> None:
+def test_a_secret_is_shown_neither_by_the_table_nor_by_the_text_of_the_settings(sources: Sources) -> None:
+    """The text is what a log line or a traceback would show."""
     sources.environment |= {"LLM_API_KEY": "sk-secret-1", "EMBEDDING_API_KEY": "sk-secret-2"}
     found = sources.load()
     shown = {row.name: row for row in table(found)}
     assert "sk-secret" not in str(table(found))
     assert (shown["llm_api_key"].value, shown["llm_api_key"].source) == ("(set)", "environment")
-
-
-def test_a_secret_is_not_in_the_text_of_the_settings(sources: Sources) -> None:
-    """What a log line or a traceback would show."""
-    sources.environment |= {"LLM_API_KEY": "sk-secret-1", "EMBEDDING_API_KEY": "sk-secret-2"}
-    found = sources.load()
     assert "sk-secret" not in repr(found)
     assert "sk-secret" not in repr(found.embedding)
 
@@ -403,15 +390,15 @@ def test_a_setting_is_checked_and_written_by_its_name_or_its_variable(
     assert load().llm_api_key == "sk-drawn-at-random"
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("max_results", "many", "SETTING_INVALID"),
-        ("max_result", "7", "Did you mean max_results?"),
-        ("config_dir", "/tmp", "There is no setting"),
-        ("alpha", "0.9", "Nothing was changed."),
-    ],
-)
+UNWRITTEN = [
+    ("max_results", "many", "SETTING_INVALID"),
+    ("max_result", "7", "Did you mean max_results?"),
+    ("config_dir", "/tmp", "There is no setting"),
+    ("alpha", "0.9", "Nothing was changed."),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "said"), UNWRITTEN)
 def test_a_setting_that_is_unknown_wrong_or_without_effect_is_not_written(
     tmp_path: Path, name: str, value: str, said: str, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

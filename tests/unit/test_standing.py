@@ -153,17 +153,15 @@ def test_of_two_memories_of_the_same_date_none_replaces_the_other(place: Place) 
     assert place.pairs() == []
 
 
-@pytest.mark.parametrize(
-    ("topics", "found"),
-    [
-        (("Loans at Linz", "Loans at Graz"), 1),
-        (("Caches", "Zebra food"), 0),
-        ((LONG.format(4), LONG.format(5)), 1),  # the decision's own words
-    ],
-)
-def test_decisions_of_two_topics_are_at_most_disputed_and_only_where_the_topics_are_alike(
-    place: Place, topics: tuple[str, str], found: int
-) -> None:
+TWO_TOPICS = [
+    (("Loans at Linz", "Loans at Graz"), 1),
+    (("Caches", "Zebra food"), 0),
+    ((LONG.format(4), LONG.format(5)), 1),  # the decision's own words
+]
+
+
+@pytest.mark.parametrize(("topics", "found"), TWO_TOPICS)
+def test_decisions_of_two_topics_at_most_dispute_if_alike(place: Place, topics: tuple[str, str], found: int) -> None:
     place.compared(
         saying(0.99),
         memory("a", "2026-09-01", LONG.format(4), topic=topics[0], context="It was asked at the desk."),
@@ -319,13 +317,16 @@ def test_a_newer_one_that_may_replace_it_changes_nothing_where_it_does_not_answe
     assert ["standing" in hit for hit in place.ask()["results"]] == [False, False]
 
 
+FARTHER = [
+    (0.5, "Quince jam for zebras", ["a", "b"]),
+    (0.8, "Quince jam for zebras", ["b", "a"]),
+    (0.5, "How long a loan may last", ["b", "a"]),
+]
+
+
 @pytest.mark.parametrize(
     ("probability", "words", "order"),
-    [
-        (0.5, "Quince jam for zebras", ["a", "b"]),
-        (0.8, "Quince jam for zebras", ["b", "a"]),
-        (0.5, "How long a loan may last", ["b", "a"]),
-    ],
+    FARTHER,
     ids=["far, and hardly likely", "far, but more likely", "as near to the question"],
 )
 def test_the_surer_that_a_newer_one_replaces_it_the_farther_from_the_question_it_may_be_to_stand_first(
@@ -350,18 +351,14 @@ def test_of_several_pairs_that_only_answers_name_none_is_settled_by_the_numbers_
 
 
 @pytest.mark.parametrize("newer_context", ["How long books may be kept.", "Readers with children asked for it."])
-def test_a_sentence_of_the_context_that_repeats_the_question_does_not_keep_the_replaced_one_first(
-    place: Place, newer_context: str
-) -> None:
+def test_a_context_that_repeats_the_question_keeps_no_replaced_one_first(place: Place, newer_context: str) -> None:
     older = memory("a", "2026-09-01", OLD, context="How long books may be kept.")
     place.compared(saying(0.95, (OLD, NEW)), older, memory("b", "2026-10-01", NEW, context=newer_context))
     newer, older = place.ask("how long may books be kept")["results"]
     assert (newer["memory_id"], older["standing"]["state"]) == ("b", "replaced")
 
 
-def test_a_sentence_of_the_context_that_answers_keeps_the_memory_first_though_its_decision_was_replaced(
-    place: Place, embedder: Embedder
-) -> None:
+def test_a_context_that_answers_keeps_the_memory_first_though_it_was_replaced(place: Place, embedder: Embedder) -> None:
     place.embedder = embedder
     complaint = "Mrs Okafor complained that the shelf is too small."
     older = memory("a", "2026-09-01", OLD, topic="Loans", topic_id="loans", context=complaint)
@@ -401,14 +398,14 @@ def test_a_successor_that_was_superseded_or_is_a_draft_replaces_nothing(place: P
     assert "standing" not in place.ask()["results"][0]
 
 
-@pytest.mark.parametrize(
-    ("query", "arguments"),
-    [
-        ("how long did loans last before", {}),
-        ("how long do loans last", {"as_of": "2026-09-15T00:00:00Z"}),
-        ("how long did loans last in September 2026", {}),
-    ],
-)
+OF_THE_PAST = [
+    ("how long did loans last before", {}),
+    ("how long do loans last", {"as_of": "2026-09-15T00:00:00Z"}),
+    ("how long did loans last in September 2026", {}),
+]
+
+
+@pytest.mark.parametrize(("query", "arguments"), OF_THE_PAST)
 def test_a_question_about_the_past_finds_first_what_held(place: Place, query: str, arguments: dict[str, Any]) -> None:
     place.compared(saying(0.95), FIRST, KEEPS)
     assert place.order(query, **arguments)[0] == "a"
@@ -458,17 +455,17 @@ def test_the_notes_at_the_start_of_a_session_leave_out_what_was_replaced(place: 
 OLDER, NEWER = (1, 2), (2, 2)
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "fallen"),
-    [
-        ([], {OLDER: (NEWER, 0.75, "judge")}),
-        (["newer"], {OLDER: (NEWER, 1.0, "said")}),
-        (["older"], {NEWER: (OLDER, 1.0, "said")}),
-        (["both"], {}),
-        (["newer", "both"], {}),
-        (["both", "older"], {NEWER: (OLDER, 1.0, "said")}),
-    ],
-)
+LAST_VERDICTS = [
+    ([], {OLDER: (NEWER, 0.75, "judge")}),
+    (["newer"], {OLDER: (NEWER, 1.0, "said")}),
+    (["older"], {NEWER: (OLDER, 1.0, "said")}),
+    (["both"], {}),
+    (["newer", "both"], {}),
+    (["both", "older"], {NEWER: (OLDER, 1.0, "said")}),
+]
+
+
+@pytest.mark.parametrize(("verdicts", "fallen"), LAST_VERDICTS)
 def test_the_last_verdict_on_a_pair_wins_over_the_judge(
     verdicts: list[str], fallen: dict[tuple[int, int], tuple[tuple[int, int], float, str]]
 ) -> None:
@@ -510,15 +507,15 @@ def states(place: Place) -> dict[str, tuple[str, str | None]]:
     return {name: (each["state"], each["cause"]) for name, each in found.items() if each is not None}
 
 
-@pytest.mark.parametrize(
-    ("verdict", "expected"),
-    [
-        ("newer", {"a": ("replaced", "said"), "b": ("holds", None)}),
-        ("older", {"b": ("replaced", "said"), "a": ("holds", None)}),
-        ("both", {}),
-        ("undecided", {"a": ("disputed", "judge"), "b": ("holds", None)}),
-    ],
-)
+VERDICTS = [
+    ("newer", {"a": ("replaced", "said"), "b": ("holds", None)}),
+    ("older", {"b": ("replaced", "said"), "a": ("holds", None)}),
+    ("both", {}),
+    ("undecided", {"a": ("disputed", "judge"), "b": ("holds", None)}),
+]
+
+
+@pytest.mark.parametrize(("verdict", "expected"), VERDICTS)
 def test_a_verdict_shows_in_the_next_answer_and_survives_another_judge(
     disputed: Place, monkeypatch: pytest.MonkeyPatch, verdict: str, expected: dict[str, tuple[str, str | None]]
 ) -> None:
@@ -554,17 +551,17 @@ def test_two_decisions_that_nothing_paired_are_settled_by_their_places(place: Pl
     assert review.pair(place.workspace, "1.1/2.1") is None
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("1.2/2.1", "no decision 1.2: it has 1. Nothing was changed"),
-        ("1.0/2.1", "no decision 1.0"),
-        ("1.1/9.1", "no memory #9"),
-        ("1.1/1.2", "Both are decisions of memory #1"),
-        ("1.1", "does not name two decisions"),
-        ("1.x/2.1", "does not name two decisions"),
-    ],
-)
+NOT_THERE = [
+    ("1.2/2.1", "no decision 1.2: it has 1. Nothing was changed"),
+    ("1.0/2.1", "no decision 1.0"),
+    ("1.1/9.1", "no memory #9"),
+    ("1.1/1.2", "Both are decisions of memory #1"),
+    ("1.1", "does not name two decisions"),
+    ("1.x/2.1", "does not name two decisions"),
+]
+
+
+@pytest.mark.parametrize(("name", "words"), NOT_THERE)
 def test_decisions_that_are_not_there_are_refused_with_what_is_wrong(disputed: Place, name: str, words: str) -> None:
     with pytest.raises(JobError, match=re.escape(words)):
         review.sides(disputed.workspace, name)
@@ -658,14 +655,14 @@ def test_a_settled_pair_says_what_may_rest_on_what_was_replaced(disputed: Place)
     assert review.resting(disputed.workspace, pair) == []
 
 
-@pytest.mark.parametrize(
-    ("given", "code"),
-    [
-        ({"newer": {"memory_id": "b", "statement": "No such words"}}, "ARGUMENT_INVALID"),
-        ({"newer": {"memory_id": "a", "statement": OLD}}, "ARGUMENT_INVALID"),
-        ({"newer": {"memory_id": "z", "statement": NEW}}, "MEMORY_NOT_FOUND"),
-    ],
-)
+ABSENT = [
+    ({"newer": {"memory_id": "b", "statement": "No such words"}}, "ARGUMENT_INVALID"),
+    ({"newer": {"memory_id": "a", "statement": OLD}}, "ARGUMENT_INVALID"),
+    ({"newer": {"memory_id": "z", "statement": NEW}}, "MEMORY_NOT_FOUND"),
+]
+
+
+@pytest.mark.parametrize(("given", "code"), ABSENT)
 def test_a_verdict_on_what_is_absent_fails_without_effect(disputed: Place, given: dict[str, Any], code: str) -> None:
     assert refused(resolved(disputed, "newer", **given)).code == code
     assert states(disputed)["a"] == ("disputed", "judge")
@@ -679,9 +676,7 @@ def test_a_cleared_verdict_loses_its_reason_and_name_and_still_counts(disputed: 
         assert [(one.verdict, one.reason, one.by) for one in store.all_verdicts()] == [("both", None, "person")]
 
 
-def test_the_review_shows_a_pair_with_both_sources_and_what_to_do_next(
-    disputed: Place, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_review_shows_a_pair_its_sources_and_what_next(disputed: Place, capsys: pytest.CaptureFixture[str]) -> None:
     show_review({"pairs": review.pairs(disputed.workspace)})
     assert capsys.readouterr().out.splitlines() == [
         "1/2  may contradict each other (0.75)",
@@ -735,16 +730,16 @@ def test_without_pairs_there_is_nothing_to_say() -> None:
 # --- the judge ---
 
 
-@pytest.mark.parametrize(
-    ("earlier", "later", "state"),
-    [
-        ("The plan Crumb costs 25 EUR a month.", "The plan Crumb costs 35 EUR a month, from July on.", "replaced"),
-        ("Receipts are deleted after 180 days.", "Single receipts are deleted after 60 days.", "replaced"),
-        ("Dead letters of Redis go to a queue.", "Dead letters of Kafka go to a queue.", "disputed"),
-        ("The Pro plan costs 99 EUR a month.", "The Pro plan stays at 99 EUR.", None),
-        ("Receipts are deleted after 60 days.", "Labels are printed by a Zebra printer.", None),
-    ],
-)  # fmt: skip
+IN_OTHER_WORDS = [
+    ("The plan Crumb costs 25 EUR a month.", "The plan Crumb costs 35 EUR a month, from July on.", "replaced"),
+    ("Receipts are deleted after 180 days.", "Receipts are deleted after 60 days.", "replaced"),
+    ("Dead letters go to a queue in Redis.", "Dead letters go to a queue in Kafka.", "disputed"),
+    ("The Pro plan costs 99 EUR a month.", "The Pro plan stays at 99 EUR.", None),
+    ("Receipts are deleted after 60 days.", "Labels are printed by a Zebra printer.", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("earlier", "later", "state"), IN_OTHER_WORDS)
 def test_another_amount_replaces_another_choice_is_disputed_and_the_same_in_other_words_is_neither(
     earlier: str, later: str, state: str | None
 ) -> None:
@@ -754,10 +749,19 @@ def test_another_amount_replaces_another_choice_is_disputed_and_the_same_in_othe
     assert found == state, probability
 
 
-def test_of_the_two_judges_the_surer_one_counts_where_the_rules_are_not_sure(place: Place) -> None:
+def test_of_the_two_judges_the_surer_one_counts(place: Place) -> None:
     place.patch.setattr(judge, "by_rules", lambda pairs, embed: [0.65, 0.8])
-    place.patch.setattr(cross_encoder, "probability", lambda earlier, later: 0.9)
-    assert judge.replaces([(OLD, NEW), (OLD, NEW)], place.embedder.embed) == [0.69, 0.8]
+    place.patch.setattr(cross_encoder, "probability", lambda earlier, later: 0.85)
+    assert judge.replaces([(OLD, NEW), (OLD, NEW)], place.embedder.embed) == [0.77, 0.8]
+
+
+@pytest.mark.parametrize(
+    ("said", "counts"), [(0.44, 0.0), (0.45, POSSIBLE), (0.79, 0.65), (0.8, DISPUTED), (0.9, REPLACED), (1.0, 0.95)]
+)
+def test_what_the_cross_encoder_says_counts_by_how_sure_it_is(place: Place, said: float, counts: float) -> None:
+    place.patch.setattr(judge, "by_rules", lambda pairs, embed: [0.0])
+    place.patch.setattr(cross_encoder, "probability", lambda earlier, later: said)
+    assert judge.replaces([(OLD, NEW)], place.embedder.embed) == [counts]
 
 
 def test_the_cross_encoder_finds_a_replacement_in_other_words_and_no_other_scope() -> None:

@@ -17,32 +17,31 @@ from jobs.subjects import MOST_CHARACTERS, memory_numbers, subject_of
 from worker.admin import job_details
 from worker.admin.job_details import JobSubjects
 
+SUBJECTS = [
+    ("ingest", {"summary": {"topic": "Lamps", "context": "Blue."}}, "Lamps"),
+    ("ingest", {"summaryText": "The lamp\nburns blue."}, "The lamp burns blue."),
+    ("ingest", {"conversation": {"userMessage": "Which port?", "assistantMessage": "9100"}}, "Which port?"),
+    ("ingest", {"summary_text": "x" * 500}, "x" * (MOST_CHARACTERS - 1) + "…"),
+    ("ask", {"question": "Who owns it?"}, "Who owns it?"),
+    ("compact", {"topic_id": "lamps"}, "lamps"),
+    ("compact", {"topicId": "lamps", "preview": True}, "lamps, preview"),
+    ("forget", {"topic_id": "lamps"}, "lamps"),
+    ("forget", {"memory_ids": ["a"]}, "1 memory"),
+    ("forget", {"memoryIds": ["a", "b"]}, "2 memories"),
+    ("cognify", {"texts": ["One.", "Two.", "Three."]}, "One. and 2 more"),
+    ("set_status", {"memory_id": "a", "status": "Draft"}, "Draft"),
+    ("feedback", {"memory_id": "a", "verdict": "wrong"}, "wrong"),
+    ("rebuild", {"what": "index"}, "index"),
+    ("import", {"path": "export.jsonl"}, "export.jsonl"),
+    ("migrate", {"dry_run": True}, "dry run"),
+    ("capture", {"tools": ["codex"], "dryRun": True}, "codex, dry run"),
+    ("check", {}, ""),
+    ("of another version", {"text": "x"}, ""),
+    (None, {}, ""),
+]
 
-@pytest.mark.parametrize(
-    ("kind", "payload", "subject"),
-    [
-        ("ingest", {"summary": {"topic": "Lamps", "context": "Blue."}}, "Lamps"),
-        ("ingest", {"summaryText": "The lamp\nburns blue."}, "The lamp burns blue."),
-        ("ingest", {"conversation": {"userMessage": "Which port?", "assistantMessage": "9100"}}, "Which port?"),
-        ("ingest", {"summary_text": "x" * 500}, "x" * (MOST_CHARACTERS - 1) + "…"),
-        ("ask", {"question": "Who owns it?"}, "Who owns it?"),
-        ("compact", {"topic_id": "lamps"}, "lamps"),
-        ("compact", {"topicId": "lamps", "preview": True}, "lamps, preview"),
-        ("forget", {"topic_id": "lamps"}, "lamps"),
-        ("forget", {"memory_ids": ["a"]}, "1 memory"),
-        ("forget", {"memoryIds": ["a", "b"]}, "2 memories"),
-        ("cognify", {"texts": ["One.", "Two.", "Three."]}, "One. and 2 more"),
-        ("set_status", {"memory_id": "a", "status": "Draft"}, "Draft"),
-        ("feedback", {"memory_id": "a", "verdict": "wrong"}, "wrong"),
-        ("rebuild", {"what": "index"}, "index"),
-        ("import", {"path": "export.jsonl"}, "export.jsonl"),
-        ("migrate", {"dry_run": True}, "dry run"),
-        ("capture", {"tools": ["codex"], "dryRun": True}, "codex, dry run"),
-        ("check", {}, ""),
-        ("of another version", {"text": "x"}, ""),
-        (None, {}, ""),
-    ],
-)
+
+@pytest.mark.parametrize(("kind", "payload", "subject"), SUBJECTS)
 def test_the_subject_is_what_the_payload_names(kind: str | None, payload: dict[str, Any], subject: str) -> None:
     assert subject_of(kind, payload) == subject
 
@@ -53,22 +52,22 @@ def test_a_kind_is_about_fields_that_its_payload_has(kind: Any) -> None:
         assert path.split(".")[0] in PAYLOADS[kind.name].model_fields
 
 
-@pytest.mark.parametrize(
-    ("kind", "result", "numbers"),
-    [
-        ("ingest", {"memory_number": 7}, [7]),
-        ("compact", {"summaries": [{"memory_number": 1}]}, []),
-        ("cognify", {"memories": [{"memory_number": n} for n in (1, 2, 2, 3, 4, 5)]}, [1, 2, 3, 4]),
-        ("migrate", {"items": [{"memory_number": None}, {"memory_number": 9}]}, [9]),
-        ("migrate", {"dry_run": True, "items": [{"memory_number": 9}]}, []),
-        ("capture", {"items": [{"memories": [{"memory_number": 3}]}, {"memories": []}]}, [3]),
-        ("ask", {"memories": [{"memory_number": 3}]}, []),
-        ("restore", {"memory_number": None}, []),
-        ("ingest", None, []),
-        ("ingest", {"memory_number": True}, []),
-        (None, {"memory_number": 1}, []),
-    ],
-)
+MADE_OR_CHANGED = [
+    ("ingest", {"memory_number": 7}, [7]),
+    ("compact", {"summaries": [{"memory_number": 1}]}, []),
+    ("cognify", {"memories": [{"memory_number": n} for n in (1, 2, 2, 3, 4, 5)]}, [1, 2, 3, 4]),
+    ("migrate", {"items": [{"memory_number": None}, {"memory_number": 9}]}, [9]),
+    ("migrate", {"dry_run": True, "items": [{"memory_number": 9}]}, []),
+    ("capture", {"items": [{"memories": [{"memory_number": 3}]}, {"memories": []}]}, [3]),
+    ("ask", {"memories": [{"memory_number": 3}]}, []),
+    ("restore", {"memory_number": None}, []),
+    ("ingest", None, []),
+    ("ingest", {"memory_number": True}, []),
+    (None, {"memory_number": 1}, []),
+]
+
+
+@pytest.mark.parametrize(("kind", "result", "numbers"), MADE_OR_CHANGED)
 def test_the_memories_are_those_that_the_job_made_or_changed(
     kind: str | None, result: dict[str, Any] | None, numbers: list[int]
 ) -> None:

@@ -158,15 +158,15 @@ def test_words_that_the_store_derives_cannot_say_something_else(checks: RowCheck
         assert not is_let_in(checks, replace(memory, value=value | lie)), lie
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ('["memories"]', {"seq": 2**62 - 1}),
-        ('["memories"]', {"seq": "1"}),
-        ('["rows"]', {"seq": 1}),
-        ('["memories"]', None),
-    ],
-)
+OUT_OF_BOUNDS = [
+    ('["memories"]', {"seq": 2**62 - 1}),
+    ('["memories"]', {"seq": "1"}),
+    ('["rows"]', {"seq": 1}),
+    ('["memories"]', None),
+]
+
+
+@pytest.mark.parametrize(("key", "value"), OUT_OF_BOUNDS)
 def test_a_sequence_out_of_bounds_is_refused(checks: RowChecks, key: str, value: dict[str, Any] | None) -> None:
     assert not is_let_in(checks, SharedRow("sqlite_sequence", key, value))
     assert is_let_in(checks, SharedRow("sqlite_sequence", '["memories"]', {"seq": 7}))

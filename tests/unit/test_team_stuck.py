@@ -31,9 +31,8 @@ class Told:
         return {"job_files": None}
 
 
-def test_a_copy_that_does_not_come_on_is_tried_after_one_second_then_two_up_to_a_minute(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_stuck_copy_is_tried_after_pauses_of_up_to_a_minute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The first is a second, each further one twice as long."""
     now, told, state = [1000.0], Told(), [CopyState(Position(3, "before"), 0)]
     monkeypatch.setattr(team_scheduling, "copy_state", lambda workspace: state[0])
     monkeypatch.setattr(team_scheduling.time, "monotonic", lambda: now[0])

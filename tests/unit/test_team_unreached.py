@@ -156,17 +156,17 @@ def test_a_file_of_certificates_that_is_none_is_named(tmp_path: Path) -> None:
         assert "ca.pem" in caught.value.remediation
 
 
-@pytest.mark.parametrize(
-    ("said", "code", "remedy"),
-    [
-        ('root certificate file "/ca.pem" does not exist', "TEAM_MISCONFIGURED", "sslrootcert=FILE"),
-        ("SSL error: certificate verify failed", "TEAM_MISCONFIGURED", "sslrootcert=FILE"),
-        ('server certificate for "a" does not match host name "b"', "TEAM_MISCONFIGURED", "the certificate has"),
-        ("server does not support SSL, but SSL was required", "TEAM_MISCONFIGURED", "ssl = on"),
-        ("Connection refused", "TEAM_UNREACHABLE", "whether PostgreSQL runs"),
-        ("no connection in time", "TEAM_UNREACHABLE", "No action needed if it comes back"),
-    ],
-)
+UNREACHED = [
+    ('root certificate file "/ca.pem" does not exist', "TEAM_MISCONFIGURED", "sslrootcert=FILE"),
+    ("SSL error: certificate verify failed", "TEAM_MISCONFIGURED", "sslrootcert=FILE"),
+    ('server certificate for "a" does not match host name "b"', "TEAM_MISCONFIGURED", "the certificate has"),
+    ("server does not support SSL, but SSL was required", "TEAM_MISCONFIGURED", "ssl = on"),
+    ("Connection refused", "TEAM_UNREACHABLE", "whether PostgreSQL runs"),
+    ("no connection in time", "TEAM_UNREACHABLE", "No action needed if it comes back"),
+]
+
+
+@pytest.mark.parametrize(("said", "code", "remedy"), UNREACHED)
 def test_of_a_database_that_is_not_reached_each_cause_has_its_remedy(said: str, code: str, remedy: str) -> None:
     found = unreached.of_database(said)
     assert (found.code, remedy in found.remediation) == (code, True)

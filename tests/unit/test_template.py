@@ -346,31 +346,31 @@ def test_a_heading_that_comes_twice_adds_up() -> None:
     assert content.decisions[2] == "Third"
 
 
-@pytest.mark.parametrize(
-    ("line", "field", "value"),
-    [
-        (f"- Topic ID: {UUID}", "topic_id", UUID),
-        ("- Topic ID: v2.ranking_notes", "topic_id", "v2.ranking_notes"),
-        ("- Topic ID: bad topic", "topic_id", "bad-topic"),
-        ("- Session ID:", "session_id", None),
-        ("- Session ID: Monday morning ", "session_id", "Monday morning"),
-        ("- Plan ID: None", "plan_id", None),
-        ("- Plan ID: 014-some-title", "plan_id", "014-some-title"),
-        ("- Status: Final", "status", "Active"),
-        ("- Status: Draft", "status", "Draft"),
-        ("- Status: DecisionRecord", "status", "DecisionRecord"),
-        ("- Status: Superseded (by 015)", "status", "Superseded"),
-        ("- Status: n/a", "status", None),
-        ("- Created: 2025-11-17T16:30:00.123456Z", "created_at", "2025-11-17T16:30:00.123Z"),
-        ("- Created: 2025-11-17T16:30:00+05:30", "created_at", "2025-11-17T11:00:00Z"),
-        ("- Created: 2025-11-17 16:30", "created_at", "2025-11-17T16:30:00Z"),
-        ("- Created: 2025-11-17T16:30:00Z (about)", "created_at", "2025-11-17T16:30:00Z"),
-        ("- Created: 2025-99-99", "created_at", None),
-        ("- Created: 0001-01-01T00:00:00Z", "created_at", None),
-        ("- Updated: N/A", "updated_at", None),
-        ("   - Updated:   2025-11-17   ", "updated_at", "2025-11-17T00:00:00Z"),
-    ],
-)  # fmt: skip
+VALUES = [
+    (f"- Topic ID: {UUID}", "topic_id", UUID),
+    ("- Topic ID: v2.ranking_notes", "topic_id", "v2.ranking_notes"),
+    ("- Topic ID: bad topic", "topic_id", "bad-topic"),
+    ("- Session ID:", "session_id", None),
+    ("- Session ID: Monday morning ", "session_id", "Monday morning"),
+    ("- Plan ID: None", "plan_id", None),
+    ("- Plan ID: 014-some-title", "plan_id", "014-some-title"),
+    ("- Status: Final", "status", "Active"),
+    ("- Status: Draft", "status", "Draft"),
+    ("- Status: DecisionRecord", "status", "DecisionRecord"),
+    ("- Status: Superseded (by 015)", "status", "Superseded"),
+    ("- Status: n/a", "status", None),
+    ("- Created: 2025-11-17T16:30:00.123456Z", "created_at", "2025-11-17T16:30:00.123Z"),
+    ("- Created: 2025-11-17T16:30:00+05:30", "created_at", "2025-11-17T11:00:00Z"),
+    ("- Created: 2025-11-17 16:30", "created_at", "2025-11-17T16:30:00Z"),
+    ("- Created: 2025-11-17T16:30:00Z (about)", "created_at", "2025-11-17T16:30:00Z"),
+    ("- Created: 2025-99-99", "created_at", None),
+    ("- Created: 0001-01-01T00:00:00Z", "created_at", None),
+    ("- Updated: N/A", "updated_at", None),
+    ("   - Updated:   2025-11-17   ", "updated_at", "2025-11-17T00:00:00Z"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "field", "value"), VALUES)
 def test_a_metadata_value_is_read(line: str, field: str, value: str | None) -> None:
     name = line.strip().split(":")[0]
     text = re.sub(rf"(?m)^{name}:.*$", lambda _: line, TEXT)
@@ -385,18 +385,18 @@ def test_of_two_metadata_lines_with_one_name_the_first_counts() -> None:
 # --- what is broken ---
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "line"),
-    [
-        ("- Topic ID: plan-014-structured-summaries", "- Topic ID: Not a slug", 5),
-        ("- Status: Active", "- Status: Sometimes", 8),
-        ("- Created: 2025-11-17T16:30:00Z", "- Created: yesterday", 9),
-        ("- Updated: 2025-11-17T16:31:00.250Z", "- Updated: in May", 10),
-        ("- Topic ID: ", "- Topic: ", 5),
-        ("- Plan ID: N/A", "* Plan ID: N/A", 7),
-        ("- Status: Active", "- Status Active", 8),
-    ],
-)
+BROKEN_LINES = [
+    ("- Topic ID: plan-014-structured-summaries", "- Topic ID: Not a slug", 5),
+    ("- Status: Active", "- Status: Sometimes", 8),
+    ("- Created: 2025-11-17T16:30:00Z", "- Created: yesterday", 9),
+    ("- Updated: 2025-11-17T16:31:00.250Z", "- Updated: in May", 10),
+    ("- Topic ID: ", "- Topic: ", 5),
+    ("- Plan ID: N/A", "* Plan ID: N/A", 7),
+    ("- Status: Active", "- Status Active", 8),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line"), BROKEN_LINES)
 def test_a_broken_metadata_line_is_named_with_its_number(old: str, new: str, line: int) -> None:
     with pytest.raises(JobError, match="METADATA_BROKEN") as caught:
         parse(TEXT.replace(old, new))
@@ -544,18 +544,18 @@ def test_the_text_that_is_indexed_can_be_read_as_a_plain_summary(word: str) -> N
     assert plain(render_plain(content)) == content
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "We decided to remove the limit.",
-        "Summary: a talk about limits",
-        "Topic:\nContext: nothing has a title",
-        "Notes\nTopic: T\nContext: c",
-        "We wrote **Metadata:** in a line\nand - Topic ID: abc below",
-        "<!-- Template: v1.0 -->\n# Conversation Summary: T\n\n## Context\nNo block.",
-    ],
-)
+LEGACY = [
+    "",
+    "We decided to remove the limit.",
+    "Summary: a talk about limits",
+    "Topic:\nContext: nothing has a title",
+    "Notes\nTopic: T\nContext: c",
+    "We wrote **Metadata:** in a line\nand - Topic ID: abc below",
+    "<!-- Template: v1.0 -->\n# Conversation Summary: T\n\n## Context\nNo block.",
+]
+
+
+@pytest.mark.parametrize("text", LEGACY)
 def test_any_other_text_is_legacy_and_stays_as_it_came(text: str) -> None:
     assert parse(text) == Legacy(text)
 

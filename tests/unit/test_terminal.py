@@ -66,9 +66,7 @@ def test_a_terminal_gets_colours_beside_the_words(on_screen: Callable[..., str])
 
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_colours_and_bold_letters_are_left_out_where_they_are_not_wanted(
-    on_screen: Callable[..., str], environment: dict[str, str]
-) -> None:
+def test_colours_are_left_out_where_not_wanted(on_screen: Callable[..., str], environment: dict[str, str]) -> None:
     def all_of_it() -> None:
         rows()
         terminal.say(terminal.state("failed"), ("next", "bold"))
@@ -194,13 +192,13 @@ def test_a_narrow_terminal_loses_the_spare_columns_first(on_screen: Callable[...
     assert heads == [["job", "kind", "state", "age", "why"], ["job", "state", "why"], ["job", "state", "why"]]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\x1b[2J", "a\x07b", "\x9b31m", "\r", "\u202eabc", "\u2066x", "\x00", "a\u200bb", "\U000e0041", "\u200f",
-        "\ufeff", "\x1b]52;c;ZXZpbA==\x07",
-    ],
-)  # fmt: skip
+SEQUENCES = [
+    "\x1b[2J", "a\x07b", "\x9b31m", "\r", "\u202eabc", "\u2066x", "\x00", "a\u200bb", "\U000e0041", "\u200f",
+    "\ufeff", "\x1b]52;c;ZXZpbA==\x07",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SEQUENCES)
 def test_what_a_memory_says_is_never_obeyed_by_the_terminal(
     on_screen: Callable[..., str], capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
@@ -278,20 +276,20 @@ def test_without_a_model_the_memories_come_before_the_readable_context(capsys: p
     assert "nothing that matches" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("memory", "copy_at", "has_cognee", "said"),
-    [
-        ({"memories": 0, "graph_lag": 0, "has_graph": False}, None, True, ""),
-        ({"memories": 3, "graph_lag": 3, "has_graph": False}, None, True,
-         "none yet; made when the machine is idle, or by cognee-memory graph"),
-        ({"memories": 3, "graph_lag": 3, "has_graph": False}, None, False,
-         "not installed; cognee-memory setup --graph adds it"),
-        ({"memories": 40, "graph_lag": 34, "has_graph": True}, None, True,
-         "34 changes wait; brought up to date when idle, or by cognee-memory graph"),
-        ({"memories": 40, "graph_lag": 0, "has_graph": True}, None, True, "up to date"),
-        ({"memories": 40, "graph_lag": 7, "has_graph": True}, "2026-11-20T12:00:00Z", True, ""),
-    ],
-)  # fmt: skip
+GRAPH_STATES = [
+    ({"memories": 0, "graph_lag": 0, "has_graph": False}, None, True, ""),
+    ({"memories": 3, "graph_lag": 3, "has_graph": False}, None, True,
+     "none yet; made when the machine is idle, or by cognee-memory graph"),
+    ({"memories": 3, "graph_lag": 3, "has_graph": False}, None, False,
+     "not installed; cognee-memory setup --graph adds it"),
+    ({"memories": 40, "graph_lag": 34, "has_graph": True}, None, True,
+     "34 changes wait; brought up to date when idle, or by cognee-memory graph"),
+    ({"memories": 40, "graph_lag": 0, "has_graph": True}, None, True, "up to date"),
+    ({"memories": 40, "graph_lag": 7, "has_graph": True}, "2026-11-20T12:00:00Z", True, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("memory", "copy_at", "has_cognee", "said"), GRAPH_STATES)
 def test_the_status_says_in_plain_words_how_far_the_graph_is(
     memory: dict[str, Any], copy_at: str | None, has_cognee: bool, said: str
 ) -> None:

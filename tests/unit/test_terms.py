@@ -62,66 +62,66 @@ def found(connection: sqlite3.Connection, text: str, query: str, *, by_name: boo
     return any(counts(connection, text, [term for term in query_terms(query) if term.is_name or not by_name]))
 
 
-@pytest.mark.parametrize(
-    ("query", "terms"),
-    [
-        ("queue", ['"queue"']),
-        ("Queue lock queue QUEUE", ['"queue"', '"lock"']),
-        ("why does the queue wait", ['"queue"', '"wait"']),
-        ("why doesn't Ann’s queue wait", ['"ann"', '"queue"', '"wait"']),
-        ("parseJobFile", ['"parsejobfile"', '"parse job file"', '"parse"', '"job"', '"file"']),
-        ("max_job_bytes", ['"max job bytes"', '"max"', '"job"', '"bytes"']),
-        ("app/main.py:42:7", ['"app main py"', '"main py"', '"app"', '"main"', '"py"']),
-        ("E1042", ['"e1042"', '"1042"']),
-        ("HTTPServer2", ['"httpserver2"', '"http"', '"server"', '"2"']),
-        ("FW-UPD-207", ['"fw upd 207"', '"fw"', '"upd"', '"207"']),
-        ("v1.26.4", ['"1 26 4"', '"1 26"']),
-        ("#123", ['"hash123"', '"123"']),
-        ("--no-start", ['"dashnostart"', '"no start"', '"start"']),
-        ("C++ or .env", ['"cplusplus"', '"dotenv"', '"env"']),
-        ("3e3331b", ['"3e3331b" *']),
-        ("3e3331bed", ['("3e3331bed" * OR "3e3331b" OR "3e3331be")']),
-        ("café Größe", ['"café"', '"groesse"']),
-        ("状态机", ['"状 态 机"', '"状 态"', '"态 机"']),
-        ("令牌多久过期吗", ['"令 牌"', '"过 期"']),
-        ("什么", ['"什 么"']),
-        ("ログは何日で削除されますか", ['"ロ グ"', '"日 で"', '"削 除"', '"除 さ"']),
-        ("ですます", ['"で す ま す"', '"で す"', '"す ま"', '"ま す"']),
-        ("เมื่อไร", ['"เ ม"', '"ม อ"', '"อ ไ"', '"ไ ร"']),
-        ("Welche Schlüssel verschlüsseln die Notizbücher?", ['"schluessel" *', '"verschluessel" *', '"notizbuech" *']),
-        ("Was ist die UserId von ann?", ['"userid"', '"user id"', '"user"', '"id"', '"ann"']),
-        ("Quelles clés chiffrent les carnets ?", ['"clés"', '"chiffr" *', '"carnet" *']),
-        ("who is it", ['"who"', '"is"', '"it"']),
-        ("don't", ['"don"', '"t"']),
-        ("is_not_there queue", ['"is not there"', '"queue"']),
-        ("may the die roll des or la", ['"may"', '"die"', '"roll"', '"des"', '"la"']),
-        ("???", []),
-        ("", []),
-    ],
-)
+QUERIES = [
+    ("queue", ['"queue"']),
+    ("Queue lock queue QUEUE", ['"queue"', '"lock"']),
+    ("why does the queue wait", ['"queue"', '"wait"']),
+    ("why doesn't Ann’s queue wait", ['"ann"', '"queue"', '"wait"']),
+    ("parseJobFile", ['"parsejobfile"', '"parse job file"', '"parse"', '"job"', '"file"']),
+    ("max_job_bytes", ['"max job bytes"', '"max"', '"job"', '"bytes"']),
+    ("app/main.py:42:7", ['"app main py"', '"main py"', '"app"', '"main"', '"py"']),
+    ("E1042", ['"e1042"', '"1042"']),
+    ("HTTPServer2", ['"httpserver2"', '"http"', '"server"', '"2"']),
+    ("FW-UPD-207", ['"fw upd 207"', '"fw"', '"upd"', '"207"']),
+    ("v1.26.4", ['"1 26 4"', '"1 26"']),
+    ("#123", ['"hash123"', '"123"']),
+    ("--no-start", ['"dashnostart"', '"no start"', '"start"']),
+    ("C++ or .env", ['"cplusplus"', '"dotenv"', '"env"']),
+    ("3e3331b", ['"3e3331b" *']),
+    ("3e3331bed", ['("3e3331bed" * OR "3e3331b" OR "3e3331be")']),
+    ("café Größe", ['"café"', '"groesse"']),
+    ("状态机", ['"状 态 机"', '"状 态"', '"态 机"']),
+    ("令牌多久过期吗", ['"令 牌"', '"过 期"']),
+    ("什么", ['"什 么"']),
+    ("ログは何日で削除されますか", ['"ロ グ"', '"日 で"', '"削 除"', '"除 さ"']),
+    ("ですます", ['"で す ま す"', '"で す"', '"す ま"', '"ま す"']),
+    ("เมื่อไร", ['"เ ม"', '"ม อ"', '"อ ไ"', '"ไ ร"']),
+    ("Welche Schlüssel verschlüsseln die Notizbücher?", ['"schluessel" *', '"verschluessel" *', '"notizbuech" *']),
+    ("Was ist die UserId von ann?", ['"userid"', '"user id"', '"user"', '"id"', '"ann"']),
+    ("Quelles clés chiffrent les carnets ?", ['"clés"', '"chiffr" *', '"carnet" *']),
+    ("who is it", ['"who"', '"is"', '"it"']),
+    ("don't", ['"don"', '"t"']),
+    ("is_not_there queue", ['"is not there"', '"queue"']),
+    ("may the die roll des or la", ['"may"', '"die"', '"roll"', '"des"', '"la"']),
+    ("???", []),
+    ("", []),
+]
+
+
+@pytest.mark.parametrize(("query", "terms"), QUERIES)
 def test_a_query_asks_for_whole_identifiers_and_for_their_parts(query: str, terms: list[str]) -> None:
     assert asked(query) == terms
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("why did we raise max_job_bytes", ["max_job_bytes"]),
-        ("does parse_job fail in src/parse.py?", ["parse_job", "src/parse.py", "parse.py"]),
-        ("what does FW-UPD-207 mean", ["FW-UPD-207"]),
-        ("is issue 41 done", ["#41"]),
-        ("who merged feature/sync-beta?", ["feature/sync-beta"]),
-        ("read/write of a well-known 5k file, e.g. on 8/5/2023 at 3 p.m.", []),
-        ("what of the `tray-helper`", ["tray-helper"]),
-        ("what of the tray-helper", []),
-        ("tray-helper", ["tray-helper"]),
-        ("uploader", ["uploader"]),
-        ("when to flush, that is, call `flush`", ["flush"]),
-        ("状态机", ["状态机"]),
-        ("状态机怎么工作", []),
-        ("why is `状态机` slow", ["状态机"]),
-    ],
-)
+NAMES_IN_QUERIES = [
+    ("why did we raise max_job_bytes", ["max_job_bytes"]),
+    ("does parse_job fail in src/parse.py?", ["parse_job", "src/parse.py", "parse.py"]),
+    ("what does FW-UPD-207 mean", ["FW-UPD-207"]),
+    ("is issue 41 done", ["#41"]),
+    ("who merged feature/sync-beta?", ["feature/sync-beta"]),
+    ("read/write of a well-known 5k file, e.g. on 8/5/2023 at 3 p.m.", []),
+    ("what of the `tray-helper`", ["tray-helper"]),
+    ("what of the tray-helper", []),
+    ("tray-helper", ["tray-helper"]),
+    ("uploader", ["uploader"]),
+    ("when to flush, that is, call `flush`", ["flush"]),
+    ("状态机", ["状态机"]),
+    ("状态机怎么工作", []),
+    ("why is `状态机` slow", ["状态机"]),
+]
+
+
+@pytest.mark.parametrize(("query", "expected"), NAMES_IN_QUERIES)
 def test_a_name_is_what_looks_like_an_identifier_or_is_marked_as_one(query: str, expected: list[str]) -> None:
     assert names(query) == expected
 
@@ -334,19 +334,19 @@ def test_another_output_of_the_index_has_another_format() -> None:
 # --- query words ---
 
 
-@pytest.mark.parametrize(
-    ("query", "text", "found"),
-    [
-        ("who may renew a token", "Only the tray helper renews tokens.", ["renews", "tokens"]),
-        ("why are people logged out", "The app logs everybody out.", ["logs"]),
-        ("running the policies", "A run keeps each policy.", ["run", "policy"]),
-        ("What does FW-UPD-207 mean?", "FW-UPD-207 says so.", ["FW", "UPD", "207"]),
-        ("发票号会重复吗", "规则: 发票号每年重新开始", ["发票号"]),
-        ("Größe", "Die GRÖSSE, die Größe", ["GRÖSSE", "Größe"]),
-        ("to be or not to be", "to be", ["to", "be"]),
-        ("?!", "what?!", []),
-    ],
-)  # fmt: skip
+OTHER_INFLECTIONS = [
+    ("who may renew a token", "Only the tray helper renews tokens.", ["renews", "tokens"]),
+    ("why are people logged out", "The app logs everybody out.", ["logs"]),
+    ("running the policies", "A run keeps each policy.", ["run", "policy"]),
+    ("What does FW-UPD-207 mean?", "FW-UPD-207 says so.", ["FW", "UPD", "207"]),
+    ("发票号会重复吗", "规则: 发票号每年重新开始", ["发票号"]),
+    ("Größe", "Die GRÖSSE, die Größe", ["GRÖSSE", "Größe"]),
+    ("to be or not to be", "to be", ["to", "be"]),
+    ("?!", "what?!", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "text", "found"), OTHER_INFLECTIONS)
 def test_the_words_of_a_query_are_found_in_other_forms(query: str, text: str, found: list[str]) -> None:
     assert [text[start:end] for start, end in QueryWords(query).spans(text)] == found
 
@@ -487,34 +487,34 @@ def searched_for(shelf: Shelf, query: str) -> str | None:
     return found
 
 
-@pytest.mark.parametrize(
-    ("query", "searched"),
-    [
-        ("forcast of holidys", "forecast of holidays"),  # a missing letter each
-        ("Forecaast?", "forecast?"),  # one too much
-        ("how are lables printed", "how are labels printed"),  # two in the wrong order
-        ("which databese", "which database"),  # a wrong one
-        ("comfirmaton of payments", "confirmation of payments"),  # two errors in a long word
-        ("the providr's fee", "the provider's fee"),
-    ],
-)
+MISSPELT_QUERIES = [
+    ("forcast of holidys", "forecast of holidays"),  # a missing letter each
+    ("Forecaast?", "forecast?"),  # one too much
+    ("how are lables printed", "how are labels printed"),  # two in the wrong order
+    ("which databese", "which database"),  # a wrong one
+    ("comfirmaton of payments", "confirmation of payments"),  # two errors in a long word
+    ("the providr's fee", "the provider's fee"),
+]
+
+
+@pytest.mark.parametrize(("query", "searched"), MISSPELT_QUERIES)
 def test_a_misspelt_word_is_searched_for_as_the_memories_have_it(shelf: Shelf, query: str, searched: str) -> None:
     assert searched_for(shelf, query) == searched
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "forecasting a holiday",  # other forms are found as they are
-        "which lawyer wrote the contract",  # a word of English, though “layer” is near
-        "furicost",  # three errors
-        "prvdier",  # two errors in a short word
-        "`forcast`",
-        "src/bakcup/nightli.py",
-        "forcast_holidys",
-        "forcasT42",
-    ],
-)
+NOT_MISSPELT = [
+    "forecasting a holiday",  # other forms are found as they are
+    "which lawyer wrote the contract",  # a word of English, though “layer” is near
+    "furicost",  # three errors
+    "prvdier",  # two errors in a short word
+    "`forcast`",
+    "src/bakcup/nightli.py",
+    "forcast_holidys",
+    "forcasT42",
+]
+
+
+@pytest.mark.parametrize("query", NOT_MISSPELT)
 def test_other_words_are_searched_for_as_they_are(shelf: Shelf, query: str) -> None:
     assert searched_for(shelf, query) is None
 
@@ -551,9 +551,7 @@ class Estimating(Quarters):
 
 
 @pytest.mark.parametrize(("embedder", "searched"), [(Quarters, "forecast"), (Estimating, None)])
-def test_where_tokens_are_estimated_nothing_is_replaced(
-    tmp_path: Path, embedder: type[FakeEmbedder], searched: str | None
-) -> None:
+def test_estimated_tokens_replace_nothing(tmp_path: Path, embedder: type[FakeEmbedder], searched: str | None) -> None:
     """The tokenizer tells common words from others."""
     shelf = Shelf(tmp_path, embedder(), Settings()).add(*(summary(name, text) for name, text in MISSPELT.items()))
     assert searched_for(shelf, "forcast") == searched
@@ -570,37 +568,37 @@ def test_without_the_index_of_words_nothing_is_replaced(tmp_path: Path) -> None:
 # --- courtesy ---
 
 
-@pytest.mark.parametrize(
-    ("query", "rest"),
-    [
-        ("could you please tell me which database we chose, thank you", "which database we chose"),
-        ("Hi there! Can you remind me why the cache is per process? Thanks a lot.", "why the cache is per process"),
-        ("I'd like to know what renews the token", "what renews the token"),
-        ("I was wondering, please help me understand the retry rule", "the retry rule"),
-        ("do you remember why we left MongoDB?", "why we left MongoDB?"),
-        ("tell me about the retry policy; please", "about the retry policy"),
-    ],
-)
+COURTESY = [
+    ("could you please tell me which database we chose, thank you", "which database we chose"),
+    ("Hi there! Can you remind me why the cache is per process? Thanks a lot.", "why the cache is per process"),
+    ("I'd like to know what renews the token", "what renews the token"),
+    ("I was wondering, please help me understand the retry rule", "the retry rule"),
+    ("do you remember why we left MongoDB?", "why we left MongoDB?"),
+    ("tell me about the retry policy; please", "about the retry policy"),
+]
+
+
+@pytest.mark.parametrize(("query", "rest"), COURTESY)
 def test_courtesy_is_left_out(query: str, rest: str) -> None:
     assert without_courtesy(query) == rest
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "which database did we choose?",
-        "Do we retry a failed upload?",
-        "Can you sign in without a network?",
-        "the thank you page",
-        "can you tell me",
-        "please",
-        "tell me why",
-        "Good names for modules",
-        "I need to rename max_job_bytes",
-        "   ",
-        "warum nehmen wir bitte SQLite",
-    ],
-)
+LOOKED_FOR = [
+    "which database did we choose?",
+    "Do we retry a failed upload?",
+    "Can you sign in without a network?",
+    "the thank you page",
+    "can you tell me",
+    "please",
+    "tell me why",
+    "Good names for modules",
+    "I need to rename max_job_bytes",
+    "   ",
+    "warum nehmen wir bitte SQLite",
+]
+
+
+@pytest.mark.parametrize("query", LOOKED_FOR)
 def test_what_is_looked_for_is_kept(query: str) -> None:
     assert without_courtesy(query) == query
 

@@ -37,40 +37,40 @@ def test_a_token_of_each_form_is_found_by_itself_and_goes_whole(kind: str) -> No
         assert found >= DRAWS - 2, (form.expression, found)
 
 
-@pytest.mark.parametrize(
-    "token",
-    [
-        "AKIA" + "KZQWBVNTPLMXCDFG",
-        "glpat" + "-tP_ggKcZdPoSdaJdTzgG",
-        "sk_live" + "_aBcQwXyZpLmNrTvKjHgFdStQ",
-        "npm" + "_aQwErTyXzVbNmKlPoJhGfDsCaQwErTyXzVbN",
-        "AGE-SECRET" + "-KEY-1KZYHJJGJ5DEC3RXGPEUA97WG99HU4Z3Z9ZK69GHAFZWJ08SFVF0QZ3WFSS",
-        "hooks.slack.com" + "/workflows/T016M3G1GHZ/A04J3BAF7AA/442660231806210747/F6Vm03reCkhPmQWx",
-        "LS0tLS1CRUdJTi" + "BSU0EgUFJJVkFURSBLRVktLS0tLQpNSUlFb2dJQkFBS0NBUUVBb3kxWFh1VkFRcHFIYlFFMDVta2",
-        "MIIEpAIBAAK" + "CAQEAm3VqQw7bTz0Lk1sYh8XcR5nVd2JpFg6uEo9iKaWx4MtZyBsHrC",
-        "OTI2NjA3NjU1NTI2" + "Oh2DOnASdOHoIhEGyqIuYrdkYaQZ",
-    ],
-)
+UNLIKELY_TOKENS = [
+    "AKIA" + "KZQWBVNTPLMXCDFG",
+    "glpat" + "-tP_ggKcZdPoSdaJdTzgG",
+    "sk_live" + "_aBcQwXyZpLmNrTvKjHgFdStQ",
+    "npm" + "_aQwErTyXzVbNmKlPoJhGfDsCaQwErTyXzVbN",
+    "AGE-SECRET" + "-KEY-1KZYHJJGJ5DEC3RXGPEUA97WG99HU4Z3Z9ZK69GHAFZWJ08SFVF0QZ3WFSS",
+    "hooks.slack.com" + "/workflows/T016M3G1GHZ/A04J3BAF7AA/442660231806210747/F6Vm03reCkhPmQWx",
+    "LS0tLS1CRUdJTi" + "BSU0EgUFJJVkFURSBLRVktLS0tLQpNSUlFb2dJQkFBS0NBUUVBb3kxWFh1VkFRcHFIYlFFMDVta2",
+    "MIIEpAIBAAK" + "CAQEAm3VqQw7bTz0Lk1sYh8XcR5nVd2JpFg6uEo9iKaWx4MtZyBsHrC",
+    "OTI2NjA3NjU1NTI2" + "Oh2DOnASdOHoIhEGyqIuYrdkYaQZ",
+]
+
+
+@pytest.mark.parametrize("token", UNLIKELY_TOKENS)
 def test_a_token_without_a_digit_or_armour_is_found(token: str) -> None:
     redacted = redact(SENTENCE.format(token))
     assert sum(redacted.counts.values()) == 1
     assert re.fullmatch(r"The staging box uses \[REDACTED:[a-z-]+\] since March\.", redacted.text)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "hf_requiredCharacteristicTypesForDisplayMetadata",
-        "sk-ant-naming-convention-of-keys-in-2024",
-        "glpat-naming-convention-2-of-the-team",
-        "xoxe.xoxp-1-SlackAppConfigurationAccessTokenHere",
-        "pat.some.module.of.the.program",
-        "ASIAPACIFICREGIONALX",
-        "sk-proj-migration-plan-2024-draft",
-        "glsa_" + "x" * 40,
-        "gsk_" + string.ascii_lowercase + "0123456789" * 3,
-    ],
-)
+LIKE_TOKENS = [
+    "hf_requiredCharacteristicTypesForDisplayMetadata",
+    "sk-ant-naming-convention-of-keys-in-2024",
+    "glpat-naming-convention-2-of-the-team",
+    "xoxe.xoxp-1-SlackAppConfigurationAccessTokenHere",
+    "pat.some.module.of.the.program",
+    "ASIAPACIFICREGIONALX",
+    "sk-proj-migration-plan-2024-draft",
+    "glsa_" + "x" * 40,
+    "gsk_" + string.ascii_lowercase + "0123456789" * 3,
+]
+
+
+@pytest.mark.parametrize("name", LIKE_TOKENS)
 def test_names_and_words_that_begin_like_a_token_stay(name: str) -> None:
     assert redact(SENTENCE.format(name)).counts == {}
 
@@ -96,16 +96,16 @@ def test_the_docs_hold_no_likely_secret() -> None:
         assert count_secrets(page.read_text("utf-8")) == {}, page
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'wrongLength := "glpat' + '-tP_ggKcZdPoSdaJdTzgG"',
-        'invalidToken = "glpat' + '-tP_ggKcZdPoSdaJdTzgG"',
-        "glpat" + "-tP_ggKcZdPoSdaJdTzgG############",
-        "glpat" + "-tP_ggKcZdPoSdaJdTzgG...",
-        "hf_" + "FakeFakeFake1FakeFakeFakeFakeFakeFa",
-    ],
-)
+NO_TOKENS = [
+    'wrongLength := "glpat' + '-tP_ggKcZdPoSdaJdTzgG"',
+    'invalidToken = "glpat' + '-tP_ggKcZdPoSdaJdTzgG"',
+    "glpat" + "-tP_ggKcZdPoSdaJdTzgG############",
+    "glpat" + "-tP_ggKcZdPoSdaJdTzgG...",
+    "hf_" + "FakeFakeFake1FakeFakeFakeFakeFakeFa",
+]
+
+
+@pytest.mark.parametrize("text", NO_TOKENS)
 def test_a_token_that_says_that_it_is_none_or_cut_stays(text: str) -> None:
     assert redact(text).counts == {}
 
@@ -117,18 +117,18 @@ LETTERS_AND_DIGITS = string.ascii_letters + string.digits
 WORD_DRAWS = 200
 
 
-@pytest.mark.parametrize(
-    ("alphabet", "length", "write", "share"),
-    [
-        (LETTERS_AND_DIGITS, 32, "the staging box uses {} since March", 0.97),
-        (LETTERS_AND_DIGITS + "-_", 43, "the staging box uses {}.", 0.95),
-        (LETTERS_AND_DIGITS + "+/", 40, "we rotated `{}`, as agreed", 0.9),
-        (string.ascii_lowercase + string.digits, 40, "the staging box uses {} since March", 0.9),
-        (string.ascii_letters, 34, "the staging box uses {} since March", 0.9),
-        (LETTERS_AND_DIGITS, 24, "the staging box uses acme_sk_{} since March", 0.95),
-        (LETTERS_AND_DIGITS, 32, "MISTRAL={}", 0.97),
-    ],
-)
+DRAWN = [
+    (LETTERS_AND_DIGITS, 32, "the staging box uses {} since March", 0.97),
+    (LETTERS_AND_DIGITS + "-_", 43, "the staging box uses {}.", 0.95),
+    (LETTERS_AND_DIGITS + "+/", 40, "we rotated `{}`, as agreed", 0.9),
+    (string.ascii_lowercase + string.digits, 40, "the staging box uses {} since March", 0.9),
+    (string.ascii_letters, 34, "the staging box uses {} since March", 0.9),
+    (LETTERS_AND_DIGITS, 24, "the staging box uses acme_sk_{} since March", 0.95),
+    (LETTERS_AND_DIGITS, 32, "MISTRAL={}", 0.97),
+]
+
+
+@pytest.mark.parametrize(("alphabet", "length", "write", "share"), DRAWN)
 def test_a_drawn_word_goes_whole(alphabet: str, length: int, write: str, share: float) -> None:
     source, found = random.Random(23), 0
     for _ in range(WORD_DRAWS):
@@ -155,19 +155,19 @@ def test_a_word_that_is_named_as_something_else_stays(name: str) -> None:
     assert redact(text) == Redacted(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "https://docs.test/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit",
-        "pi_3MtwBwLkdIwHu7ix28a3tqPa and toolu_01T1x1fJ34qAmk2tNTrN7Up6",
-        "getUserByIdReturns404WhenTheUserDoesNotExistInTheDatabaseV2",
-        "javax/net/ssl/DTLSv10/DTLSv10NotEnabledRC4Test.java",
-        "\n".join(["9Y9i9DqJoUWS/L7LO3GsmyV4gbTG9m/aeFn8skizl0J5jG0RSQ/dOENcLndcJq/G"] * 3),
-        "the regex a-zA-Z0-9!#$%& and HEAD~2^2:src/Foo1",
-        "foo:HashMapIteratorFactory ns:createXMLHttpRequestV2 sha1:9f86d081884c7d659a2feaa0",
-        '{"accessor":"rA1wk0Y45YCufyfq"}',
-    ],
-)
+IDS_AND_PATHS = [
+    "https://docs.test/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit",
+    "pi_3MtwBwLkdIwHu7ix28a3tqPa and toolu_01T1x1fJ34qAmk2tNTrN7Up6",
+    "getUserByIdReturns404WhenTheUserDoesNotExistInTheDatabaseV2",
+    "javax/net/ssl/DTLSv10/DTLSv10NotEnabledRC4Test.java",
+    "\n".join(["9Y9i9DqJoUWS/L7LO3GsmyV4gbTG9m/aeFn8skizl0J5jG0RSQ/dOENcLndcJq/G"] * 3),
+    "the regex a-zA-Z0-9!#$%& and HEAD~2^2:src/Foo1",
+    "foo:HashMapIteratorFactory ns:createXMLHttpRequestV2 sha1:9f86d081884c7d659a2feaa0",
+    '{"accessor":"rA1wk0Y45YCufyfq"}',
+]
+
+
+@pytest.mark.parametrize("text", IDS_AND_PATHS)
 def test_ids_names_paths_and_blocks_of_data_stay(text: str) -> None:
     assert redact(text) == Redacted(text)
 
@@ -184,16 +184,16 @@ def test_a_password_without_signs_goes_behind_a_users_name(text: str, password: 
     assert redact(text.replace("«»", password)).text == text.replace("«»", "[REDACTED:password]")
 
 
-@pytest.mark.parametrize(
-    ("alphabet", "length", "write"),
-    [
-        (string.ascii_lowercase + string.digits, 20, "the staging box uses glzt-{} since March"),
-        (LETTERS_AND_DIGITS, 24, "the staging box uses xoxq-781236542736-2364535789652-{} since March"),
-        ("0123456789abcdef", 40, "the staging box uses zqpat_{} since March"),
-        (LETTERS_AND_DIGITS, 32, "the staging box uses b7k_{} since March"),
-        (string.ascii_lowercase + string.digits, 16, "the staging box uses sm_pat_{} since March"),
-    ],
-)
+PREFIXED = [
+    (string.ascii_lowercase + string.digits, 20, "the staging box uses glzt-{} since March"),
+    (LETTERS_AND_DIGITS, 24, "the staging box uses xoxq-781236542736-2364535789652-{} since March"),
+    ("0123456789abcdef", 40, "the staging box uses zqpat_{} since March"),
+    (LETTERS_AND_DIGITS, 32, "the staging box uses b7k_{} since March"),
+    (string.ascii_lowercase + string.digits, 16, "the staging box uses sm_pat_{} since March"),
+]
+
+
+@pytest.mark.parametrize(("alphabet", "length", "write"), PREFIXED)
 def test_a_drawn_word_goes_behind_a_prefix_that_is_no_word(alphabet: str, length: int, write: str) -> None:
     source, found = random.Random(29), 0
     for _ in range(WORD_DRAWS):
@@ -202,14 +202,14 @@ def test_a_drawn_word_goes_behind_a_prefix_that_is_no_word(alphabet: str, length
     assert found >= 0.85 * WORD_DRAWS
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "msg_01T1x1fJ34qAmk2tNTrN7Up6", "img-5f6278f46c0697b8ce6a07cfaabf363b", "run_3MtwBwLkdIwHu7ix28a3tqPa",
-        "sha1-5f6278f46c0697b8ce6a07cfaabf363b5a97a984", "vpc-0a1b2c3d4e5f67890", "bloomz-7b1-4b-xp3ru",
-        "py311h06a4308_0", "cpython-311-x86_64-linux-gnu", "5eb4223e-5008-46e5-be67-c7b8f2732305",
-    ],
-)  # fmt: skip
+PREFIXED_IDS = [
+    "msg_01T1x1fJ34qAmk2tNTrN7Up6", "img-5f6278f46c0697b8ce6a07cfaabf363b", "run_3MtwBwLkdIwHu7ix28a3tqPa",
+    "sha1-5f6278f46c0697b8ce6a07cfaabf363b5a97a984", "vpc-0a1b2c3d4e5f67890", "bloomz-7b1-4b-xp3ru",
+    "py311h06a4308_0", "cpython-311-x86_64-linux-gnu", "5eb4223e-5008-46e5-be67-c7b8f2732305",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PREFIXED_IDS)
 def test_an_id_behind_a_usual_prefix_stays(name: str) -> None:
     text = f"the staging box uses {name} since March"
     assert redact(text) == Redacted(text)
@@ -224,13 +224,13 @@ def test_a_password_that_a_person_chose_goes_without_a_name(text: str, password:
     assert redact(text.replace("«»", password)).text == text.replace("«»", "[REDACTED:password]")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "passwordField2", "resetPassword", "secretKey1", "pass2vec", "keyword123", "bypass1", "md5password", "word2vec",
-        "passThrough64bit", "password_reset_2024", "secret-store-v2", "adminPanel404", "/etc/passwd2024",
-    ],
-)  # fmt: skip
+NAMES_OF_SECRETS = [
+    "passwordField2", "resetPassword", "secretKey1", "pass2vec", "keyword123", "bypass1", "md5password", "word2vec",
+    "passThrough64bit", "password_reset_2024", "secret-store-v2", "adminPanel404", "/etc/passwd2024",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES_OF_SECRETS)
 def test_a_name_that_speaks_of_secrets_stays(name: str) -> None:
     text = f"we renamed {name} in March"
     assert redact(text) == Redacted(text)
@@ -267,30 +267,30 @@ def test_hexadecimal_goes_behind_a_prefix_in_the_length_of_a_key(length: int, go
     assert (word not in redact(f"the box uses {word} since March").text) is goes
 
 
-@pytest.mark.parametrize(
-    ("word", "goes"),
-    [
-        ("ZKIAACBD4WTGW02TINX6", True), ("A3X-GMXG9E-N581U3-XTPLP-T75V2-EH60K-J50CE", True),
-        ("VK7JG-NPHTM-C97JM-9MPGT-3V66T", True), ("01ARZ3NDEKTSV4RRFFQ69G5FAV", False),
-        ("9F86D081884C7D659A2FEAA0C55AD015", False), ("MAX_LENGTH_OF_COLUMN_2", False),
-        ("5EB4223E-5008-46E5-BE67-C7B8F2732305", False), ("ISO-IEC-27001-2022-ANNEX", False),
-    ],
-)  # fmt: skip
+CAPITALS = [
+    ("ZKIAACBD4WTGW02TINX6", True), ("A3X-GMXG9E-N581U3-XTPLP-T75V2-EH60K-J50CE", True),
+    ("VK7JG-NPHTM-C97JM-9MPGT-3V66T", True), ("01ARZ3NDEKTSV4RRFFQ69G5FAV", False),
+    ("9F86D081884C7D659A2FEAA0C55AD015", False), ("MAX_LENGTH_OF_COLUMN_2", False),
+    ("5EB4223E-5008-46E5-BE67-C7B8F2732305", False), ("ISO-IEC-27001-2022-ANNEX", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("word", "goes"), CAPITALS)
 def test_capitals_and_digits_go_in_one_word_or_in_groups(word: str, goes: bool) -> None:
     assert (word not in redact(f"the box uses {word} since March").text) is goes
 
 
-@pytest.mark.parametrize(
-    ("address", "goes"),
-    [
-        ("https://hook.eu1.make.test/lpcyutmx5groatb7eoy5yy2px0sxvj0n", True),
-        ("https://chat.test/hooks/6wbu1pj8k3ni5q6xz4rtyh2o9a", True),
-        ("https://n8n.test/webhook?key=Kt9vQz4LmW2xYp7RbN3c", True),
-        ("https://docs.test/webhooks/webhook-events-and-payloads", False),
-        ("https://git.test/hooks/blob/22cb987851bc5659229114c62e60c79abd0d2c08/post-commit-and-others", False),
-        ("https://git.test/a-page-about-something/without-the-word", False),
-    ],
-)
+WEBHOOKS = [
+    ("https://hook.eu1.make.test/lpcyutmx5groatb7eoy5yy2px0sxvj0n", True),
+    ("https://chat.test/hooks/6wbu1pj8k3ni5q6xz4rtyh2o9a", True),
+    ("https://n8n.test/webhook?key=Kt9vQz4LmW2xYp7RbN3c", True),
+    ("https://docs.test/webhooks/webhook-events-and-payloads", False),
+    ("https://git.test/hooks/blob/22cb987851bc5659229114c62e60c79abd0d2c08/post-commit-and-others", False),
+    ("https://git.test/a-page-about-something/without-the-word", False),
+]
+
+
+@pytest.mark.parametrize(("address", "goes"), WEBHOOKS)
 def test_the_address_of_a_webhook_goes_if_it_holds_a_key(address: str, goes: bool) -> None:
     assert redact(f"we post to {address} each night").counts == ({"webhook": 1} if goes else {})
 
@@ -306,23 +306,23 @@ def test_an_object_in_base64_goes_behind_a_prefix() -> None:
 SECRET = "kT9vQz4LmW2x" + "Yp7RbN3c"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "X_TOKEN ?= «»", 'X_TOKEN ::= "«»"', 'X_TOKEN :::= "«»"', '$xToken .= "«»"', 'var xToken string = "«»"',
-        'val password: String = "«»"', 'System.setProperty("X_TOKEN", "«»")', "define('PASSWORD' , '«»');",
-        "<xToken>«»</xToken>", "<xToken>\n    «»\n</xToken>", '<add key="ApiKey" value="«»" />',
-        "tool --api-token «» --verbose", "tool --password «»", 'tool --db-api-key "«»"', "setx X_API_KEY «»",
-        "export X_API_KEY=«»", "ENV X_API_KEY «»", "set -x X_API_KEY «»", "curl -u user:«» https://x.test",
-        'curl --user "user:«»" https://x.test', "sshpass -p «» ssh host", "mysql -u root -p«» db",
-        "machine h.test login me password «»", "machine h.test\n  login me\n  password «»\n",
-        "| API_KEY | «» |", "| `API_KEY` | `«»` |", "The API key is «».", "the API key is «», as agreed",
-        "the token was `«»`", "API key: «»", "PASSWORD '«»'", "CREATE USER x IDENTIFIED BY '«»';",
-        "ALTER ROLE x WITH PASSWORD '«»';", '#define PASSWORD "«»"', "**token**: «»", 'os.environ["API_KEY"] = "«»"',
-        "?api_key=«»&page=1", "(password=«»)", "password=«», user=x", "Pwd=«»;Encrypt=yes", "ID:master,PW:«»",
-        "Authorization: «»", "x_credential = '«»'",
-    ],
-)  # fmt: skip
+ASSIGNED = [
+    "X_TOKEN ?= «»", 'X_TOKEN ::= "«»"', 'X_TOKEN :::= "«»"', '$xToken .= "«»"', 'var xToken string = "«»"',
+    'val password: String = "«»"', 'System.setProperty("X_TOKEN", "«»")', "define('PASSWORD' , '«»');",
+    "<xToken>«»</xToken>", "<xToken>\n    «»\n</xToken>", '<add key="ApiKey" value="«»" />',
+    "tool --api-token «» --verbose", "tool --password «»", 'tool --db-api-key "«»"', "setx X_API_KEY «»",
+    "export X_API_KEY=«»", "ENV X_API_KEY «»", "set -x X_API_KEY «»", "curl -u user:«» https://x.test",
+    'curl --user "user:«»" https://x.test', "sshpass -p «» ssh host", "mysql -u root -p«» db",
+    "machine h.test login me password «»", "machine h.test\n  login me\n  password «»\n",
+    "| API_KEY | «» |", "| `API_KEY` | `«»` |", "The API key is «».", "the API key is «», as agreed",
+    "the token was `«»`", "API key: «»", "PASSWORD '«»'", "CREATE USER x IDENTIFIED BY '«»';",
+    "ALTER ROLE x WITH PASSWORD '«»';", '#define PASSWORD "«»"', "**token**: «»", 'os.environ["API_KEY"] = "«»"',
+    "?api_key=«»&page=1", "(password=«»)", "password=«», user=x", "Pwd=«»;Encrypt=yes", "ID:master,PW:«»",
+    "Authorization: «»", "x_credential = '«»'",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ASSIGNED)
 def test_however_it_is_assigned_the_secret_alone_goes(text: str) -> None:
     before, after = text.split("«»")
     redacted = redact(before + SECRET + after)
@@ -331,20 +331,20 @@ def test_however_it_is_assigned_the_secret_alone_goes(text: str) -> None:
     assert redacted.text == f"{before}[REDACTED:{kind}]{after}"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "users:\n- user:\n    client-key-data: «»", "session:\n  secret_key_base: «»", "bindDN cn=a / bindPassword «»",
-        "use root with password «» here", "bindpw «»", "the password for the box is «»", "password (staging): «»",
-        "the TOTP seed for the admin account is «»", "credentials for the router: admin / «»",
-        "Zugangsdaten: admin / «»", "Cookie: theme=dark; sessionid=«»; lang=en", "Cookie: a=b; auth_token=«»",
-        # other languages
-        "das Passwort ist «», bitte", "Das Kennwort lautet: «»", "WLAN-Passwort im Büro: «»", "mit Passwort «» an",
-        "der API-Schlüssel ist «»", "le mot de passe est «»", "mdp : «»", "la clé API est «»", "la clé d'API : «»",
-        "le jeton est «»", "la contraseña es «»", "la clave de API es «»", "a senha é «»", "пароль: «»", "пароль — «»",
-        "密码是«»", "密码：«»，请保存", "パスワードは«»", "비밀번호: «»", "รหัสผ่าน: «»",
-    ],
-)  # fmt: skip
+WORDS_BEFORE = [
+    "users:\n- user:\n    client-key-data: «»", "session:\n  secret_key_base: «»", "bindDN cn=a / bindPassword «»",
+    "use root with password «» here", "bindpw «»", "the password for the box is «»", "password (staging): «»",
+    "the TOTP seed for the admin account is «»", "credentials for the router: admin / «»",
+    "Zugangsdaten: admin / «»", "Cookie: theme=dark; sessionid=«»; lang=en", "Cookie: a=b; auth_token=«»",
+    # other languages
+    "das Passwort ist «», bitte", "Das Kennwort lautet: «»", "WLAN-Passwort im Büro: «»", "mit Passwort «» an",
+    "der API-Schlüssel ist «»", "le mot de passe est «»", "mdp : «»", "la clé API est «»", "la clé d'API : «»",
+    "le jeton est «»", "la contraseña es «»", "la clave de API es «»", "a senha é «»", "пароль: «»", "пароль — «»",
+    "密码是«»", "密码：«»，请保存", "パスワードは«»", "비밀번호: «»", "รหัสผ่าน: «»",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WORDS_BEFORE)
 def test_the_words_before_a_secret_tell_it_in_every_language_of_the_texts(text: str) -> None:
     before, after = text.split("«»")
     redacted = redact(before + SECRET + after)
@@ -359,13 +359,13 @@ def test_a_password_of_words_is_found_where_nothing_else_can_stand(text: str) ->
     assert sum(redact(text.replace("«»", "Wolke42")).counts.values()) == 1
 
 
-@pytest.mark.parametrize(
-    "password",
-    [
-        "Tr0ub4dor&3", "aB3dE9x!&ZMv", "x7;Kq2,Lm9)Rt4", "p9(Wz]4{Vn}8", "Q<5w>R8t|Y2", "*Qw7#er9Ty", "@Qw7#er9Ty",
-        ":Qw7#er9Ty", "$Qw7!er9Ty", "%Qw7#er9Ty", "Zx9'Cv8Bn7", "Winter2024!",
-    ],
-)  # fmt: skip
+PASSWORDS = [
+    "Tr0ub4dor&3", "aB3dE9x!&ZMv", "x7;Kq2,Lm9)Rt4", "p9(Wz]4{Vn}8", "Q<5w>R8t|Y2", "*Qw7#er9Ty", "@Qw7#er9Ty",
+    ":Qw7#er9Ty", "$Qw7!er9Ty", "%Qw7#er9Ty", "Zx9'Cv8Bn7", "Winter2024!",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("password", PASSWORDS)
 @pytest.mark.parametrize("text", ['DB_PASSWORD="«»"', '{"password": "«»", "x": 1}', "DB_PASSWORD=«» on the box"])
 def test_a_password_goes_whole_whatever_its_signs(password: str, text: str) -> None:
     assert redact(text.replace("«»", password)).text == text.replace("«»", "[REDACTED:password]")
@@ -375,41 +375,41 @@ def test_a_brace_in_quotes_begins_a_password_too() -> None:
     assert redact('DB_PASSWORD="{Qw7#er9Ty"').text == 'DB_PASSWORD="[REDACTED:password]"'
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        "aBcQwXyZpLmNrTvKjHgFdSt",
-        "yqDVtkqPECriaLRi",
-        "pmxtqkvcmzrbgvrw",
-        "QwErTyxZvBnMkLpOjHgFdSaQ-WzXcVbN_mKlPoIuYtReW",
-        "qP_zXcVbNmKjHgFdSaPoIuY",
-    ],
-)
+RANDOM_LETTERS = [
+    "aBcQwXyZpLmNrTvKjHgFdSt",
+    "yqDVtkqPECriaLRi",
+    "pmxtqkvcmzrbgvrw",
+    "QwErTyxZvBnMkLpOjHgFdSaQ-WzXcVbN_mKlPoIuYtReW",
+    "qP_zXcVbNmKjHgFdSaPoIuY",
+]
+
+
+@pytest.mark.parametrize("value", RANDOM_LETTERS)
 def test_a_value_without_digits_is_found_if_its_letters_are_random(value: str) -> None:
     assert redact(f"CLIENT_SECRET={value}").text == "CLIENT_SECRET=[REDACTED:secret]"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "encryption_key = base64.urlsafe_b64encode(", "token=TokenElement(id=1425, text='100', logprob=-1.01)",
-        "WHERE api_key = ANY($1::text[]) AND x", "for(var pass=0;pass<3;pass++){",
-        'Credential=Bearer\\s+([^/\\s,]+)', "passphrase: &#x3C;string>]}", "the token is OAuth2, as before",
-        "the secret was rotated on 2024-05-01", "| API_KEY | required since v2.1 |", "| TOKEN | sha256 |",
-        "| token | 1Password, 42, a1B2c3D4 |",
-        "tool --token-file /run/secrets/db1", "tool --password --user root", "tool --token $TOKEN",
-        "if token > limit2 and x:", "<token>OAuth2</token>", 'keys = ("token", "password", "api_key")',
-        "the token 'OAuth2' is", 'password: "@Value"', "password = ':password'", "password: *default_password",
-        "docker run -u 1000:1000 curlimages/curl", "mysql -p3306 -u root", "mongodb://mongodb:mongodb@host/",
-        "the key of the cache in commit: 3f2a9c1d8e7b6a5f4e3d2c1b0a9f8e7d6c5b4a39", "fakeToken = 'a1B2c3D4e5F6'",
-        "the link ?session=4dd2bc86-1a2b-4c3d-8e9f-0a1b2c3d4e5f",
-        "das Passwort ist falsch", "das Passwort lautet nicht admin2", "le mot de passe est obligatoire",
-        "the password is SHA256-hashed", "v1_api_key = _async_v1_api_key", "recovery codes: 10 per user",
-        "backup codes are stored in 1Password", "backup code 2024-11-25", "login: GET / POST2",
-        "password hashing of step 2: argon2id", "AccessToken: OAuthAccessTokenProvider",
-        'secret = "ContentPolicyViolation: <entire graph context and api_base>"', "the API key is set in step2-config",
-    ],
-)  # fmt: skip
+CODE_AND_PROSE = [
+    "encryption_key = base64.urlsafe_b64encode(", "token=TokenElement(id=1425, text='100', logprob=-1.01)",
+    "WHERE api_key = ANY($1::text[]) AND x", "for(var pass=0;pass<3;pass++){",
+    'Credential=Bearer\\s+([^/\\s,]+)', "passphrase: &#x3C;string>]}", "the token is OAuth2, as before",
+    "the secret was rotated on 2024-05-01", "| API_KEY | required since v2.1 |", "| TOKEN | sha256 |",
+    "| token | 1Password, 42, a1B2c3D4 |",
+    "tool --token-file /run/secrets/db1", "tool --password --user root", "tool --token $TOKEN",
+    "if token > limit2 and x:", "<token>OAuth2</token>", 'keys = ("token", "password", "api_key")',
+    "the token 'OAuth2' is", 'password: "@Value"', "password = ':password'", "password: *default_password",
+    "docker run -u 1000:1000 curlimages/curl", "mysql -p3306 -u root", "mongodb://mongodb:mongodb@host/",
+    "the key of the cache in commit: 3f2a9c1d8e7b6a5f4e3d2c1b0a9f8e7d6c5b4a39", "fakeToken = 'a1B2c3D4e5F6'",
+    "the link ?session=4dd2bc86-1a2b-4c3d-8e9f-0a1b2c3d4e5f",
+    "das Passwort ist falsch", "das Passwort lautet nicht admin2", "le mot de passe est obligatoire",
+    "the password is SHA256-hashed", "v1_api_key = _async_v1_api_key", "recovery codes: 10 per user",
+    "backup codes are stored in 1Password", "backup code 2024-11-25", "login: GET / POST2",
+    "password hashing of step 2: argon2id", "AccessToken: OAuthAccessTokenProvider",
+    'secret = "ContentPolicyViolation: <entire graph context and api_base>"', "the API key is set in step2-config",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CODE_AND_PROSE)
 def test_code_and_prose_about_secrets_stay(text: str) -> None:
     assert redact(text) == Redacted(text)
 

@@ -31,9 +31,7 @@ def published() -> Callable[[str], list[int]]:
     return ids
 
 
-def test_each_plain_character_is_treated_as_the_tokenizer_treats_it(
-    plain: LatinWordPieces, published: Callable[[str], list[int]]
-) -> None:
+def test_each_plain_character_is_as_tokenized(plain: LatinWordPieces, published: Callable[[str], list[int]]) -> None:
     treated = 0
     for character in map(chr, range(0x3000)):
         for text in (character, f"a{character}b", f"A{character}{character} 1", f"foo {character} bar"):
@@ -63,14 +61,14 @@ def test_any_text_has_the_tokenizers_ids_or_is_left_to_it(
     assert found is None or found == published(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Why did `parse_job_file()` fail in src/app/main.py:42 with E1042?",
-        "naïve — “quoted” … Grüße, 3 → 4 ½ ±",
-        "unbelievable embeddings " * 300,
-    ],
-)
+EVERYDAY = [
+    "Why did `parse_job_file()` fail in src/app/main.py:42 with E1042?",
+    "naïve — “quoted” … Grüße, 3 → 4 ½ ±",
+    "unbelievable embeddings " * 300,
+]
+
+
+@pytest.mark.parametrize("text", EVERYDAY)
 def test_everyday_texts_are_plain(plain: LatinWordPieces, published: Callable[[str], list[int]], text: str) -> None:
     assert plain.ids(text) == published(text)
 

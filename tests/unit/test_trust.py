@@ -165,9 +165,8 @@ def test_a_folder_that_everybody_may_write_to_is_not_used(tmp_path: Path, config
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
-def test_a_file_system_without_modes_shows_everything_as_open_and_is_used(
-    workspace: Workspace, config: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mount_without_modes_is_used(workspace: Workspace, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its files are shown as open to everybody."""
     workspace.root.chmod(0o777)
     monkeypatch.setattr(trust, "_is_private", lambda folder: False)
     trust.adopt(workspace, config)
@@ -177,9 +176,7 @@ def test_a_file_system_without_modes_shows_everything_as_open_and_is_used(
 @pytest.mark.parametrize(
     "name", ["{memory}/memory.db", "{spool}/active/a.json", "{spool}/results/a.json", "{spool}/.owner"]
 )
-def test_a_store_or_record_that_git_tracks_closes_even_a_workspace_of_ours(
-    ours: Workspace, config: Path, name: str
-) -> None:
+def test_a_tracked_store_or_record_closes_even_a_workspace_of_ours(ours: Workspace, config: Path, name: str) -> None:
     """git replaces ignored files at a pull without a question."""
     path = name.format(memory=ours.memory.name, spool=ours.spool.root.name)
     (ours.root / path).touch()
@@ -214,15 +211,15 @@ OURS = [".cognee_jobs", ".cognee_memory", ".cognee_system", ".cognee_data"]
 SPOOL = [f".cognee_jobs/{name}" for name in ("active", "ended", "rejected", "results", "control", "worker")]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *(f"{folder}/job-1.json" for folder in SPOOL[:4]),
-        *(f".cognee_jobs/worker/{name}" for name in ("queue.db", "heartbeat.json", "notes.txt")),
-        *(f"{folder}/something.db" for folder in OURS[1:]),
-        ".cognee_memory",  # a file where a folder belongs
-    ],
-)
+SOMEBODY_ELSES = [
+    *(f"{folder}/job-1.json" for folder in SPOOL[:4]),
+    *(f".cognee_jobs/worker/{name}" for name in ("queue.db", "heartbeat.json", "notes.txt")),
+    *(f"{folder}/something.db" for folder in OURS[1:]),
+    ".cognee_memory",  # a file where a folder belongs
+]
+
+
+@pytest.mark.parametrize("name", SOMEBODY_ELSES)
 def test_what_somebody_elses_work_has_left_is_not_opened(workspace: Workspace, config: Path, name: str) -> None:
     """A database made by somebody else is not one to open."""
     path = workspace.root / name
@@ -232,9 +229,7 @@ def test_what_somebody_elses_work_has_left_is_not_opened(workspace: Workspace, c
 
 
 @pytest.mark.parametrize("name", [*OURS, *SPOOL])
-def test_a_link_in_the_place_of_a_folder_is_not_followed(
-    workspace: Workspace, config: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_link_for_a_folder_is_not_followed(workspace: Workspace, config: Path, tmp_path: Path, name: str) -> None:
     """A clone could make the worker write its files, or clear requests away, in a folder of the user's."""
     target = tmp_path / "precious"
     target.mkdir(mode=0o755)
@@ -268,9 +263,7 @@ def test_an_empty_folder_is_adopted(workspace: Workspace, config: Path, place: i
 
 
 @pytest.mark.parametrize("name", ["active", "ended", "rejected", "results", "control", "worker"])
-def test_a_spool_of_ours_whose_folder_has_become_a_link_is_not_opened(
-    ours: Workspace, config: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_spool_that_has_become_a_link_is_not_opened(ours: Workspace, config: Path, tmp_path: Path, name: str) -> None:
     """A pulled commit can put a link where git ignores a folder; the marker beside it vouches for nothing then."""
     (ours.spool.root / name).rmdir()
     (tmp_path / "precious").mkdir(mode=0o755)
@@ -284,9 +277,8 @@ def test_a_spool_of_ours_whose_folder_has_become_a_link_is_not_opened(
 
 
 @pytest.mark.parametrize("folder", ["worker", "memory"])
-def test_a_file_that_is_written_to_and_has_become_a_link_closes_even_a_workspace_of_ours(
-    ours: Workspace, config: Path, tmp_path: Path, folder: str
-) -> None:
+def test_a_written_file_turned_link_closes_our_own(ours: Workspace, config: Path, tmp_path: Path, folder: str) -> None:
+    """A file of a workspace of ours that is written to and has become a link."""
     precious = tmp_path / "precious"
     precious.write_text("mine")
     (ours.spool.log if folder == "worker" else ours.memory_db).symlink_to(precious)
@@ -399,9 +391,7 @@ def test_a_configuration_folder_that_cannot_be_written_is_said_and_nothing_is_ma
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"\xff"])
-def test_a_damaged_entry_of_the_users_list_knows_the_workspace_and_does_not_trust_it(
-    workspace: Workspace, config: Path, content: bytes
-) -> None:
+def test_a_damaged_entry_knows_the_workspace_without_trust(workspace: Workspace, config: Path, content: bytes) -> None:
     trust.adopt(workspace, config, trusted=True)
     (entry,) = config.rglob("*.json")
     entry.write_bytes(content)
@@ -546,18 +536,18 @@ def a_root_that_everybody_may_write_to(kept: Kept) -> None:
     kept.workspace.root.chmod(0o777)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        another_mark,
-        another_folder,
-        a_link_in_the_place_of_a_folder,
-        a_link_among_the_files,
-        a_link_in_the_place_of_a_folder_of_the_spool,
-        a_list_without_the_mark,
-        a_root_that_everybody_may_write_to,
-    ],
-)
+REASONS = [
+    another_mark,
+    another_folder,
+    a_link_in_the_place_of_a_folder,
+    a_link_among_the_files,
+    a_link_in_the_place_of_a_folder_of_the_spool,
+    a_list_without_the_mark,
+    a_root_that_everybody_may_write_to,
+]
+
+
+@pytest.mark.parametrize("change", REASONS)
 def test_each_reason_to_refuse_is_seen_at_the_next_question(kept: Kept, change: Callable[[Kept], None]) -> None:
     change(kept)
     for _ in range(3):

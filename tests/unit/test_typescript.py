@@ -129,9 +129,7 @@ def test_the_sample_finds_the_program_on_path_and_by_its_setting(
     assert result(made, "find", "findProgram()") == str(program)
 
 
-def test_the_sample_finds_the_program_where_the_readme_installs_it(
-    made: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_sample_finds_it_where_the_readme_says(made: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = tmp_path / ".cognee-env" / "bin"
     folder.mkdir(parents=True)
     made_there = typescript.program(folder)
@@ -175,9 +173,7 @@ def test_every_page_names_the_same_age_of_a_heartbeat() -> None:
 # --- all of it ---
 
 
-def test_the_program_to_build_on_stores_a_summary_and_finds_it(
-    made: Path, program: Path, model_cache: Path, tmp_path: Path
-) -> None:
+def test_a_program_to_build_on_stores_and_finds(made: Path, program: Path, model_cache: Path, tmp_path: Path) -> None:
     """That of docs/build-on-it.md. It starts its own worker, and finds what it stored: over HTTP, and without one."""
     place = Place(tmp_path, adopted=False, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     assert place.heartbeat().get("state") != "ready"

@@ -40,40 +40,40 @@ def test_letters_marks_figures_and_signs_of_all_scripts_stay(text: str) -> None:
     assert visible(ordinary) == ordinary
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "می‌خواهم کتاب‌ها را",  # Persian with zero width non-joiners
-        "क्‍ष और र्‌य, ശരിയായ അവന്‍",  # Hindi and Malayalam with joiners
-        "ශ්‍රී ලංකාව",  # Sinhala
-        "ᠮᠣᠩᠭᠣᠯ ᠠ᠋",  # Mongolian with a variation selector
-        "שָׁלוֹם עוֹלָם, مرحبا بالعالم",
-        "👨‍👩‍👧‍👦 👩🏽‍🚀 🏳️‍🌈 🏴‍☠️ ❤️‍🔥 🐈‍⬛ 🙂‍↔️ 1️⃣ #️⃣ ☎︎",
-        "naïve “quotes” – ½ × 3\tTab\nnew line",
-        "数据库 発票 ガ か\u3099 각 각",
-        "\U0001f1e9\U0001f1ea e\u0301 Z̸͓͝",
-    ],
-)
+ORDINARY = [
+    "می‌خواهم کتاب‌ها را",  # Persian with zero width non-joiners
+    "क्‍ष और र्‌य, ശരിയായ അവന്‍",  # Hindi and Malayalam with joiners
+    "ශ්‍රී ලංකාව",  # Sinhala
+    "ᠮᠣᠩᠭᠣᠯ ᠠ᠋",  # Mongolian with a variation selector
+    "שָׁלוֹם עוֹלָם, مرحبا بالعالم",
+    "👨‍👩‍👧‍👦 👩🏽‍🚀 🏳️‍🌈 🏴‍☠️ ❤️‍🔥 🐈‍⬛ 🙂‍↔️ 1️⃣ #️⃣ ☎︎",
+    "naïve “quotes” – ½ × 3\tTab\nnew line",
+    "数据库 発票 ガ か\u3099 각 각",
+    "\U0001f1e9\U0001f1ea e\u0301 Z̸͓͝",
+]
+
+
+@pytest.mark.parametrize("text", ORDINARY)
 def test_ordinary_text_is_unchanged(text: str) -> None:
     assert visible(text) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("visible" + "".join(chr(0xE0000 + ord(letter)) for letter in "obey"), "visible"),
-        ("👍" + "".join(chr(0xE0100 + ord(letter)) for letter in "obey"), "👍"),
-        ("👍" + "\ufe0f" * 9 + "\ufe00\ufe01", "👍\ufe0f"),
-        ("a\u200cb\u200dc\ufe0fd", "abcd"),
-        ("م\u200c\u200c\u200d\u200cم", "م\u200cم"),
-        ("a\ufe0f\u200d❤", "a❤"),
-        ("safe \u202eevil\u202c \u2066iso\u2069\u200f", "safe evil iso"),
-        ("\x1b[31mred\x1b[0m \x1b]0;title\x07\x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\ \x9b2Jc1", "red link c1"),
-        ("half \x1b]0;a title without an end", "half ]0;a title without an end"),
-        ("a\r\nb\rc\x0bd\u2028e\x85f", "a\nb c d e f"),
-        ("s\xadh\u034fy\u3164\u180e\u115f", "shy"),
-    ],
-)
+HIDING = [
+    ("visible" + "".join(chr(0xE0000 + ord(letter)) for letter in "obey"), "visible"),
+    ("👍" + "".join(chr(0xE0100 + ord(letter)) for letter in "obey"), "👍"),
+    ("👍" + "\ufe0f" * 9 + "\ufe00\ufe01", "👍\ufe0f"),
+    ("a\u200cb\u200dc\ufe0fd", "abcd"),
+    ("م\u200c\u200c\u200d\u200cم", "م\u200cم"),
+    ("a\ufe0f\u200d❤", "a❤"),
+    ("safe \u202eevil\u202c \u2066iso\u2069\u200f", "safe evil iso"),
+    ("\x1b[31mred\x1b[0m \x1b]0;title\x07\x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\ \x9b2Jc1", "red link c1"),
+    ("half \x1b]0;a title without an end", "half ]0;a title without an end"),
+    ("a\r\nb\rc\x0bd\u2028e\x85f", "a\nb c d e f"),
+    ("s\xadh\u034fy\u3164\u180e\u115f", "shy"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), HIDING)
 def test_what_hides_goes_and_what_it_hid_in_stays(text: str, shown: str) -> None:
     assert visible(text) == shown
 

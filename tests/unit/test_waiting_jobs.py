@@ -86,21 +86,21 @@ def test_a_copy_that_was_not_put_away_after_the_end_is_no_waiting_job(workspace:
     assert waiting_jobs.warnings(workspace) == []
 
 
-@pytest.mark.parametrize(
-    ("kind", "payload", "waits"),
-    [
-        ("ask", {"question": "?"}, False),
-        ("set_status", {"memory_id": "m", "status": "Final"}, False),
-        ("capture", {"dry_run": True}, False),
-        ("capture", {"dryRun": True}, False),
-        ("capture", {"dry_run": False}, True),
-        ("migrate", {"undo": "r"}, False),
-        ("cognify", {"memory_ids": ["m"]}, False),
-        ("cognify", {"texts": ["A text."]}, True),
-        ("import", {"path": "export.jsonl"}, True),
-        ("unheard-of", {}, False),
-    ],
-)
+WAITING_KINDS = [
+    ("ask", {"question": "?"}, False),
+    ("set_status", {"memory_id": "m", "status": "Final"}, False),
+    ("capture", {"dry_run": True}, False),
+    ("capture", {"dryRun": True}, False),
+    ("capture", {"dry_run": False}, True),
+    ("migrate", {"undo": "r"}, False),
+    ("cognify", {"memory_ids": ["m"]}, False),
+    ("cognify", {"texts": ["A text."]}, True),
+    ("import", {"path": "export.jsonl"}, True),
+    ("unheard-of", {}, False),
+]
+
+
+@pytest.mark.parametrize(("kind", "payload", "waits"), WAITING_KINDS)
 def test_only_what_will_store_memories_counts(
     workspace: Workspace, kind: str, payload: dict[str, Any], waits: bool
 ) -> None:

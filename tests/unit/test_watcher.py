@@ -61,18 +61,16 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-@pytest.mark.parametrize(
-    ("setting", "mount", "mode"),
-    [
-        ("auto", LOCAL, "events"),
-        ("auto", SHARED, "polling"),
-        ("events", SHARED, "events"),
-        ("polling", LOCAL, "polling"),
-    ],
-)
-def test_the_setting_wins_and_the_mount_decides_where_it_says_nothing(
-    setting: watcher.Mode, mount: Mount, mode: watcher.Mode
-) -> None:
+MODES = [
+    ("auto", LOCAL, "events"),
+    ("auto", SHARED, "polling"),
+    ("events", SHARED, "events"),
+    ("polling", LOCAL, "polling"),
+]
+
+
+@pytest.mark.parametrize(("setting", "mount", "mode"), MODES)
+def test_the_setting_wins_and_else_the_mount_decides(setting: watcher.Mode, mount: Mount, mode: watcher.Mode) -> None:
     assert choose(setting, mount) == mode
 
 
@@ -175,9 +173,7 @@ def refuse(*arguments: object) -> None:
     raise OSError(errno.EMFILE, "inotify instance limit reached")
 
 
-def test_without_room_for_a_watch_the_inbox_is_polled_and_events_are_tried_again_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_room_for_a_watch_the_inbox_is_polled_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     watch = Watch(tmp_path)
     with monkeypatch.context() as full:
         full.setattr(watcher, "Observer", refuse)
@@ -197,9 +193,7 @@ def test_without_room_for_a_watch_the_inbox_is_polled_and_events_are_tried_again
         watch.watcher.stop()
 
 
-def test_a_kernel_that_refuses_a_watch_costs_neither_threads_nor_descriptors(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refused_watch_costs_neither_threads_nor_descriptors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     watch = Watch(tmp_path)
     threads, open_before = threading.active_count(), descriptors()
     monkeypatch.setattr(watch.watcher, "_folders", [watch.inbox, tmp_path / "none"])

@@ -9,16 +9,16 @@ from worker import wording
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("count", "noun", "text"),
-    [
-        (1, "memory", "1 memory"),
-        (2, "memory", "2 memories"),
-        (0, "job", "0 jobs"),
-        (12_000, "key", "12,000 keys"),
-        (1, "other text", "1 other text"),
-    ],
-)
+COUNTS = [
+    (1, "memory", "1 memory"),
+    (2, "memory", "2 memories"),
+    (0, "job", "0 jobs"),
+    (12_000, "key", "12,000 keys"),
+    (1, "other text", "1 other text"),
+]
+
+
+@pytest.mark.parametrize(("count", "noun", "text"), COUNTS)
 def test_counts_bend(count: int, noun: str, text: str) -> None:
     assert wording.counted(count, noun) == text
 

@@ -1,8 +1,6 @@
 """A program that drops jobs and requests, prunes one, and notes in the recording what it was promised. Run, not
 imported: ``asker.py <workspace> <JSON list of calls>``."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which moments to cut the power at, and which of the operations that are not durable survive each."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ LanceDB and Ladybug write as they like: what is synced is the bridge's business,
 to be repaired or written anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

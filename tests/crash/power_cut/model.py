@@ -6,8 +6,6 @@ itself, in whatever combination; a rename is one thing. What survives of a write
 of its sectors: blocks that were never written read as zeros.
 """
 
-from __future__ import annotations
-
 import math
 import shutil
 from bisect import bisect_right

@@ -1,7 +1,5 @@
 """One change of the files, as the recorder saw it and the model takes it up."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Running real processes under the recorder, and reading what it wrote."""
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import os

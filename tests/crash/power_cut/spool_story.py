@@ -1,7 +1,5 @@
 """Askers and workers at one spool, recorded."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

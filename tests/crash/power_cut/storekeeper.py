@@ -1,8 +1,6 @@
 """A program that uses the memory store and notes in the recording what is begun and what is done. Run, not imported:
 ``storekeeper.py <workspace>``."""
 
-from __future__ import annotations
-
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
