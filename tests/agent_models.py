@@ -11,11 +11,11 @@ that came, as text, so a test can look for what a hook gave to the model.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+import loopback
 
 
 class AgentModels:
@@ -25,17 +25,13 @@ class AgentModels:
         self.answer = answer
         self.answers: dict[str, str] = {}
         self.requests: list[str] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.url = ""
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
+    def _handler(self) -> type[loopback.Handler]:
         requests, answers, otherwise = self.requests, self.answers, self.answer
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(loopback.Handler):
             protocol_version = "HTTP/1.1"
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
 
             def do_GET(self) -> None:
                 self._send(json.dumps({"data": [], "models": []}), "application/json")
@@ -44,7 +40,7 @@ class AgentModels:
                 self._send("", "application/json")
 
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode("utf-8", "replace")
+                body = self.body().decode("utf-8", "replace")
                 requests.append(body)
                 asked = json.loads(body or "{}")
                 text = next((answers[words] for words in answers if words in body), otherwise)
@@ -55,27 +51,16 @@ class AgentModels:
                 self._send("{}", "application/json")
 
             def _send(self, text: str, kind: str) -> None:
-                data = text.encode()
-                self.send_response(200)
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                if self.command != "HEAD":
-                    self.wfile.write(data)
+                self.answer(text.encode(), headers={"Content-Type": kind})
 
         return Handler
 
     @contextmanager
     def running(self) -> Iterator[AgentModels]:
         """Serve for the block."""
-        thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        thread.start()
-        try:
+        with loopback.serving(self._handler()) as port:
+            self.url = f"http://127.0.0.1:{port}"
             yield self
-        finally:
-            self._server.shutdown()
-            self._server.server_close()
-            thread.join()
 
 
 def _events(events: list[dict[str, Any]], *, named: bool = True, end: str = "") -> tuple[str, str]:

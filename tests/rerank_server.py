@@ -2,9 +2,11 @@
 
 import json
 import threading
-from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+import loopback
 
 Judge = Callable[[dict[str, Any]], Any]
 
@@ -25,38 +27,24 @@ class RerankServer:
         self.status = 200
         self.held: threading.Event | None = None
         self.requests: list[tuple[str | None, dict[str, Any]]] = []
+        self.url = ""
+
+    @contextmanager
+    def running(self) -> Iterator["RerankServer"]:
+        """Serve for the block."""
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(loopback.Handler):
             def do_POST(self) -> None:
-                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                asked = json.loads(self.body())
                 outer.requests.append((self.headers["Authorization"], asked))
                 if outer.held is not None:
                     outer.held.wait(60)
                 answer = outer.answer(asked)
-                data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-                try:
-                    self.send_response(outer.status)
-                    self.send_header("Content-Length", str(len(data)))
-                    self.end_headers()
-                    self.wfile.write(data)
-                except OSError:
-                    pass  # the client has left
+                self.answer(answer if isinstance(answer, bytes) else json.dumps(answer).encode(), outer.status)
 
-            def log_message(self, *arguments: Any) -> None:
-                """Nothing is logged."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
-        self._thread.start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1/rerank"
-
-    def close(self) -> None:
-        if self.held is not None:
-            self.held.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        with loopback.serving(Handler) as port:
+            self.url = f"http://127.0.0.1:{port}/v1/rerank"
+            yield self
+            if self.held is not None:
+                self.held.set()

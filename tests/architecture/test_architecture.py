@@ -209,11 +209,7 @@ def circles(graph: dict[str, set[str]]) -> list[list[str]]:
 
 
 def importers(package: str) -> set[str]:
-    return {
-        name_of(path)
-        for path in MODULES
-        if any(name == package or name.startswith(f"{package}.") for name in imported(path))
-    }
+    return {name_of(path) for path in MODULES if any(f"{name}.".startswith(f"{package}.") for name in imported(path))}
 
 
 def who(does: Callable[[ast.AST], object]) -> set[str]:
@@ -302,9 +298,7 @@ def test_the_picture_in_the_docs_shows_every_process() -> None:
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     assert circles({"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"d"}}) == [["a", "b", "c"]]
-    graph = {
-        module: {other for other in others if (module, other) not in EXCEPTIONS} for module, others in arrows().items()
-    }
+    graph = {name: {other for other in others if (name, other) not in EXCEPTIONS} for name, others in arrows().items()}
     assert circles(graph) == []
 
 
@@ -384,9 +378,7 @@ def test_other_packages_import_what_holds_a_connection_for_its_type_alone() -> N
 
 
 def test_the_values_of_the_store_load_no_database() -> None:
-    modules = [
-        f"bridge.store.{name}" for name in STORE_INTERFACE if name not in ("opening", "open_store", "vector_files")
-    ]
+    modules = [f"bridge.store.{name}" for name in {*STORE_INTERFACE} - {"opening", "open_store", "vector_files"}]
     code = f"import sys, {', '.join(modules)}; print([name for name in sys.modules if 'sqlite' in name])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"
@@ -394,9 +386,7 @@ def test_the_values_of_the_store_load_no_database() -> None:
 
 def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:
     loaded = {p: imported(p, types=p.name == "graph.py") for p in MODULES}
-    found = {
-        name_of(p) for p, others in loaded.items() if any(n.startswith("bridge.graph.cognee_store") for n in others)
-    }
+    found = {name_of(p) for p, others in loaded.items() if any("bridge.graph.cognee_store" in name for name in others)}
     assert found == {"bridge/graph/graph.py"}
     others = {
         "cognee_nodes": ("audit", "picture", "upkeep", "writing"),

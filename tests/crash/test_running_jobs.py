@@ -110,9 +110,7 @@ def test_the_start_of_the_child_does_not_count_towards_a_timeout(tmp_path: Path)
     """A child that is slow to start, and a job that may take less time than that."""
     slow = tmp_path / "slow"
     slow.mkdir()
-    (slow / "sitecustomize.py").write_text(
-        "import sys, time\nif 'worker.child.main' in sys.orig_argv: time.sleep(4)\n", "utf-8"
-    )
+    (slow / "sitecustomize.py").write_text("import sys, time\nif 'worker.child.main' in sys.orig_argv: time.sleep(4)\n")
     place = Place(tmp_path, PYTHONPATH=str(slow))
     with place.worker():
         record = place.ended(place.submit("noop", {"sleep_ms": 10}, timeout_seconds=3, max_attempts=1))

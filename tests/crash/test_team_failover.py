@@ -40,9 +40,7 @@ class Jobs(Machines):
         seqs = self.pair.ask(server, "SELECT seq FROM cognee_memory.changes ORDER BY seq")
         assert [seq for (seq,) in seqs] == list(range(1, len(seqs) + 1))
         listed = self.pair.ask(server, "SELECT json_array_elements_text(jobs) FROM cognee_memory.changes")
-        assert sorted(job for (job,) in listed) == sorted(job_id for _, job_id in self.given), (
-            "each has its effect once"
-        )
+        assert sorted(job for (job,) in listed) == sorted(job_id for _, job_id in self.given), "each once"
 
 
 def test_what_was_answered_for_is_on_the_promoted_standby_and_nobody_believes_the_old_primary_until_it_is_rejoined(

@@ -126,9 +126,7 @@ def test_after_a_day_offline_both_have_all_but_what_either_forgot(offline: tuple
 
             age(away, 1)
             answer = away.json("retrieve", "who sleeps?")
-            assert "quokkazebra" in answer["results"][0]["summary_text"], (
-                "what was forgotten elsewhere is not known here"
-            )
+            assert "quokkazebra" in answer["results"][0]["summary_text"], "forgotten elsewhere"
             assert any("since" in warning for warning in answer["warnings"])
             age(away, 31)
             refused = away.json("retrieve", "who sleeps?")
@@ -147,9 +145,7 @@ def test_after_a_day_offline_both_have_all_but_what_either_forgot(offline: tuple
             for place in (here, away):
                 assert titles(place) == kept
                 assert place.json("memories", "show", ids[3])["memory"]["status"] == "Active"
-            until(
-                lambda: "warnings" in (found := away.json("retrieve", "invoices")) and not found["warnings"], "is new"
-            )
+            until(lambda: "warnings" in (found := away.json("retrieve", "invoices")) and not found["warnings"], "new")
             for place in (here, away):
                 for word in ("quokkazebra", "wombatlynx", "lemurheron"):
                     until(lambda w=word, p=place: not files_with(p.workspace.root, w), f"{word} is gone")  # type: ignore[misc]

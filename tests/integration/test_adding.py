@@ -48,6 +48,14 @@ def steps(title: str) -> Iterator[Step]:
         yield Step(path, where, code)
 
 
+def follow(title: str, program: Path) -> set[str]:
+    """Take the steps below a title of the page; the files that they change."""
+    taken = list(steps(title))
+    for step in taken:
+        step.follow(program)
+    return {step.path for step in taken}
+
+
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
     found = tmp_path / "program"
@@ -57,16 +65,11 @@ def program(tmp_path: Path) -> Path:
 
 
 def test_a_property_added_by_the_steps_of_the_page_is_stored_found_and_exported(program: Path, tmp_path: Path) -> None:
-    followed = list(steps("A property of a memory"))
-    for step in followed:
-        step.follow(program)
-    assert len({step.path for step in followed}) == 5
+    assert len(follow("A property of a memory", program)) == 5
     place = Place(tmp_path, PYTHONPATH=str(program))
     try:
         for name, text in (("Ana", "The till is counted at six."), ("Ben", "The till is emptied on Fridays.")):
-            place.json(
-                "ingest", "--wait", "--speaker", name, "--topic", "Till", "--context", "The shop.", "--decision", text
-            )
+            place.json("ingest", "--wait", "--speaker", name, "--topic", "Till", "--context", "A.", "--decision", text)
         found = place.json("retrieve", "--speaker", "ben", "when is the till emptied")["results"]
         assert [(hit["memory_number"], hit["speakers"]) for hit in found] == [(2, ["ben"])]
         assert [row["speakers"] for row in place.json("memories", "list")["memories"]] == [["ben"], ["ana"]]
@@ -77,10 +80,7 @@ def test_a_property_added_by_the_steps_of_the_page_is_stored_found_and_exported(
 
 
 def test_a_kind_that_is_added_by_the_steps_of_the_page_runs_and_is_shown(program: Path, tmp_path: Path) -> None:
-    followed = list(steps("A kind of job"))
-    for step in followed:
-        step.follow(program)
-    assert 1 < len({step.path for step in followed}) < 7, "with the page, seven files to open"
+    assert 1 < len(follow("A kind of job", program)) < 7, "with the page, seven files to open"
     place = Place(tmp_path, PYTHONPATH=str(program))
     try:
         done = place.cli("echo", "Hello there")
@@ -100,10 +100,7 @@ def test_a_kind_that_is_added_by_the_steps_of_the_page_runs_and_is_shown(program
 
 
 def test_a_command_that_is_added_by_the_steps_of_the_page_runs_and_is_shown(program: Path, tmp_path: Path) -> None:
-    followed = list(steps("A command"))
-    for step in followed:
-        step.follow(program)
-    assert 1 < len({step.path for step in followed}) < 7, "with the page, seven files to open"
+    assert 1 < len(follow("A command", program)) < 7, "with the page, seven files to open"
     place = Place(tmp_path, PYTHONPATH=str(program))
     assert place.cli("tally").stdout == "0 memories\n"
     assert place.json("tally") == {"success": True, "memories": 0}
@@ -111,10 +108,7 @@ def test_a_command_that_is_added_by_the_steps_of_the_page_runs_and_is_shown(prog
 
 
 def test_a_model_that_is_added_by_the_steps_of_the_page_is_offered_and_used(program: Path, tmp_path: Path) -> None:
-    followed = list(steps("Another local model"))
-    for step in followed:
-        step.follow(program)
-    assert {step.path for step in followed} == {"bridge/embedding/local_models.py"}
+    assert follow("Another local model", program) == {"bridge/embedding/local_models.py"}
     place = Place(tmp_path, PYTHONPATH=str(program))
     assert [row["name"] for row in place.json("model", "list")["models"]][-1] == "english-first"
     used = place.json("model", "use", "english-first")

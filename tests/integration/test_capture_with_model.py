@@ -74,9 +74,7 @@ def captured(place: Place, session: str) -> tuple[dict[str, Any], dict[str, Any]
     return result, memory
 
 
-def test_only_items_with_a_quote_of_the_transcript_are_kept(
-    running: tuple[Place, RealWorker], model: LlmServer
-) -> None:
+def test_only_items_with_a_quote_of_a_transcript_are_kept(running: tuple[Place, RealWorker], model: LlmServer) -> None:
     place, _ = running
     write(place, 1, (("user", "Embed Noto Sans in all invoices, since customers miss umlauts."), TALK[1]))
     session = write(place, 2)
@@ -123,9 +121,7 @@ def test_where_the_model_fails_the_rules_summarise_and_the_result_says_so(
     assert [warning for warning in result["warnings"] if "Rules did" in warning] != []
 
 
-def test_a_budget_that_is_spent_leaves_the_rest_to_the_rules(
-    running: tuple[Place, RealWorker], model: LlmServer
-) -> None:
+def test_a_spent_budget_leaves_the_rest_to_the_rules(running: tuple[Place, RealWorker], model: LlmServer) -> None:
     place, _ = running
     for number in (8, 9):
         write(place, number)

@@ -209,9 +209,7 @@ LOOK = """
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
 def test_the_picture_shows_texts_as_texts_in_a_browser_and_loads_nothing(forks: Forks, tmp_path: Path) -> None:
-    source = memory(
-        "evil", "evil", topic=f"Worst {EVIL[0]}", context=" ".join(EVIL), decisions=EVIL, session_id=EVIL[1]
-    )
+    source = memory("evil", "evil", topic=f"Bad {EVIL[0]}", context=" ".join(EVIL), decisions=EVIL, session_id=EVIL[1])
     record = memory("evil", "merged evil", topic="Merged", sources=[source["id"]])
     with forks.start() as fork:
         fork.ask("keep", [source, record])
@@ -232,9 +230,7 @@ def test_the_picture_shows_texts_as_texts_in_a_browser_and_loads_nothing(forks: 
     assert f"{result['edges']} edges" in seen["text"]
     words = set(seen["text"].split())
     assert {"Topic", "Decision", "ConversationSummary", "DecisionRecord"} <= words
-    assert words & {"Schema", "Semantic", "Ontology", "OWL", "tasks"} == set(), (
-        "what cognee's page has and no memory has"
-    )
+    assert words & {"Schema", "Semantic", "Ontology", "OWL", "tasks"} == set(), "of cognee's page"
     assert "showLoading=false" in html, "no cover hides a layout that is fixed"
 
 

@@ -295,9 +295,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda value: " ".join(value)[:50])
-def test_the_command_line_prints_the_same_with_and_without_the_worker(
-    place: Served, worker: RealWorker, arguments: list[str]
-) -> None:
+def test_a_command_prints_the_same_without_the_worker(place: Served, worker: RealWorker, arguments: list[str]) -> None:
     place.warm()
 
     def through_the_worker() -> bytes | None:
@@ -391,9 +389,7 @@ def test_a_server_that_does_not_answer_delays_the_command_line_by_little(place: 
 
 
 @pytest.mark.usefixtures("patient")
-def test_a_server_that_is_killed_while_it_answers_costs_no_answer(
-    place: Served, worker: RealWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_server_costs_no_answer(place: Served, worker: RealWorker, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in place.environment.items():
         monkeypatch.setenv(name, value)
     pid = place.warm()

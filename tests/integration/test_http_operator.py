@@ -1,15 +1,13 @@
 """An operator's program and a running worker: submit, see, end, run again, pause, sign in; requests of all kinds."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import by_document
 import httpx
 import pytest
-from harness import CHROMIUM, PATIENCE, PROJECT, SOAK, Place, RealWorker, until
+from harness import CHROMIUM, PATIENCE, Place, RealWorker, until
 
 from jobs import plain_files
 from jobs.model import encode
@@ -187,25 +185,11 @@ def test_a_browser_is_led_to_the_page_and_a_page_of_another_site_comes_to_nothin
 
 
 def test_no_request_is_answered_otherwise_than_the_document_says(place: Operated) -> None:
-    """schemathesis makes them of the OpenAPI document: valid ones, invalid ones, and in the order of its links."""
-    seconds = 600 if SOAK else 4
     place.done("/v1/control", {"request": "pause"})
-    folders = os.pathsep.join([str(PROJECT), str(PROJECT / "tests")])
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "schemathesis.cli", "run", str(DESCRIPTION), "--url", place.url, "--no-color"),
-            *("--header", f"Authorization: Bearer {place.token}", "--checks", "all", "--warnings", "off"),
-            *("--phases", "coverage,fuzzing,stateful", "--max-time", str(seconds)),
-            *([] if SOAK else ["--seed", "1"]),
-        ],
-        env=place.environment | {"SCHEMATHESIS_HOOKS": "openapi_hooks", "PYTHONPATH": folders},
-        cwd=place.workspace.root,
-        capture_output=True,
-        text=True,
-        timeout=seconds + 150,
-    )
-    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
-    print(next(line for line in done.stdout.splitlines() if "generated" in line))
+    by_document.ask(
+        DESCRIPTION, place.url, place.token, "openapi_hooks",
+        env=place.environment, folder=place.workspace.root, phases="coverage,fuzzing,stateful",
+    )  # fmt: skip
     assert " died: " not in place.log()
     assert "a request failed" not in place.log()
     assert place.token not in place.log()

@@ -777,12 +777,8 @@ def test_the_process_ends_with_its_client_also_in_the_middle_of_a_call(place: Pl
     try:
         with Raw(place) as raw:
             raw.shake_hands()
-            raw.ask(
-                1,
-                "tools/call",
-                name="memory_job_status",
-                arguments={"job_id": waiting, "wait_seconds": LONGEST_WAIT_SECONDS},
-            )
+            long = {"job_id": waiting, "wait_seconds": LONGEST_WAIT_SECONDS}
+            raw.ask(1, "tools/call", name="memory_job_status", arguments=long)
             raw.ask(2, "tools/call", name="memory_retrieve", arguments={"query": "tokens"})
             assert raw.receive()["id"] == 2
             assert raw.process.stdin is not None

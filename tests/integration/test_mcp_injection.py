@@ -42,9 +42,7 @@ def memories() -> list[Memory]:
     for day, (name, text) in enumerate(HOSTILE.items(), 1):
         date = f"2026-11-{day:02}T12:00:00Z"
         topic = " ".join(f"Alpha {name} {text}".split("\n"))
-        content = Content(
-            topic, f"alpha {text}", (f"alpha decision {text}", f"alpha {name}"), (text,), (text,), (text,)
-        )
+        content = Content(topic, f"alpha {text}", (f"alpha said {text}", f"alpha {name}"), (text,), (text,), (text,))
         for number in range(2):
             metadata = Metadata(f"topic-{name}", f"session {text}", f"plan {text}", "Active", date, date)
             found.append(Memory(f"{name}-{number}", 0, "summary", metadata, NOW, content))

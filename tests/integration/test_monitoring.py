@@ -4,12 +4,11 @@ import http.client
 import json
 import os
 import signal
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import loopback
 import pytest
 from harness import PATIENCE, Place, RealWorker, until
 from prometheus_client.parser import text_string_to_metric_families
@@ -21,30 +20,19 @@ from worker.monitoring.metrics import METRICS, PREFIX
 KEY = "sk-quoted-by-the-provider-0123456789"
 
 
-class Quoting(BaseHTTPRequestHandler):
+class Quoting(loopback.Handler):
     """A provider whose errors quote a key that it was not even sent."""
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
+        self.body()
         data = json.dumps({"error": {"message": f"no such model for {KEY}"}}).encode()
-        self.send_response(400)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        pass
+        self.answer(data, 400, {"Content-Type": "application/json"})
 
 
 @pytest.fixture(scope="module")
 def provider() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Quoting) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-        server.shutdown()
-        thread.join()
+    with loopback.serving(Quoting) as port:
+        yield f"http://127.0.0.1:{port}/v1"
 
 
 class Watched(Place):

@@ -262,9 +262,7 @@ def test_failures_of_one_cause_are_found_understood_and_run_again_together(site:
     cause.get_by_role("button", name="Run these 4 again").click()
     expect(page.locator(".notice")).to_contain_text("4 jobs will run again.")
     for job in jobs:
-        until(
-            lambda job=job: (found := site.place.record(job)) and found.generation == 2 and found.ended, "it ran again"
-        )
+        until(lambda job=job: (found := site.place.record(job)) and found.generation == 2 and found.ended, "again")
 
 
 def test_jobs_that_differ_in_why_they_failed_say_so_each(site: Site, tab: Tab) -> None:

@@ -28,9 +28,7 @@ def test_a_pool_runs_all_workspaces_jobs_and_keeps_so_many_copies(tmp_path: Path
         tmp_path / "host", dsn, model_cache, "--workers", "2", "--copies", "2", "--metrics-port", str(port)
     ) as pool:
         with place.worker():
-            jobs = [
-                place.submit("ingest", summary(topic, 1)) for topic in ("The queue is a spool", "Receipts are kept")
-            ]
+            jobs = [place.submit("ingest", summary(topic, 1)) for topic in ("The queue is a spool", "Receipts stay")]
             assert {place.ended(job_id).state for job_id in jobs} == {"succeeded"}
             until(lambda: len(titles(place)) == 2, "both are here")
             nodes = "SELECT node FROM copies WHERE workspace_id = %s"

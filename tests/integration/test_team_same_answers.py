@@ -206,9 +206,7 @@ def test_where_a_workspace_is_too_large_for_a_copy_the_gateway_answers_like_one_
         until(lambda: "no copy is made here" in laptop.log(), "it has decided")
         until(lambda: commands_say(laptop) == commands_say(host), "both answer alike")
         assert not laptop.workspace.memory_db.exists()
-        record = laptop.ended(
-            laptop.submit("ingest", summary("sun", "Invoices of Sundays", 5, "They are rounded down"))
-        )
+        record = laptop.ended(laptop.submit("ingest", summary("sun", "Invoices of Sundays", 5, "Rounded down")))
         assert record.state == "succeeded"
         hits = laptop.json("retrieve", "invoices of Sundays", "--as-of", LATER)["results"]
         assert "rounded down" in hits[0]["summary_text"], "at once: the gateway asks what is new before it answers"
@@ -240,9 +238,7 @@ def commands_say(place: Place) -> list[str]:
     return [json.dumps(each, sort_keys=True).replace(str(place.workspace.root), ".") for each in said]
 
 
-def test_a_question_of_the_graph_is_answered_by_the_pool_that_owns_the_graph_and_by_no_laptop(
-    story: Story, tmp_path: Path, dsn: str, model_cache: Path
-) -> None:
+def test_the_graph_answers_in_its_pool_and_no_laptop(story: Story, tmp_path: Path, dsn: str, model_cache: Path) -> None:
     team, place, service = story.team, story.laptop, story.team.gateway
     owner, folder = "SELECT graph_owner FROM workspaces WHERE id = %s", Path("copies", team.workspace_id)
     answer, before = answered(place), team.rows(owner)

@@ -218,9 +218,7 @@ def test_what_is_forgotten_while_machines_are_off_leaves_their_folders_when_thei
         succeeded(first, "forget", {"memory_ids": forgotten})
         with followed.worker(), hasty.worker():
             nodes = {shared.node_of(place) for place in phrases}
-            until(
-                lambda: not any(each["forgets"] for each in told(first)["copies"] if each["node"] in nodes), "removed"
-            )
+            until(lambda: not any(each["forgets"] for each in told(first)["copies"] if each["node"] in nodes), "gone")
             for place, phrase in phrases.items():
                 until(lambda: not files_with(place.workspace.root, phrase), "no file tells of it")  # noqa: B023
                 assert f"The {phrase} is a lock" not in titles(place)
@@ -332,9 +330,7 @@ def test_jobs_that_no_worker_takes_are_found_by_doctor(shared: Team) -> None:
 # --- a team that is not reached ---
 
 
-def test_while_the_database_is_gone_jobs_wait_memories_are_found_and_the_status_is_what_is_known_here_and_why(
-    tmp_path: Path, model_cache: Path
-) -> None:
+def test_without_the_database_jobs_wait_memories_are_found_status_says_so(tmp_path: Path, model_cache: Path) -> None:
     with cluster() as server:
         place = Team(tmp_path, server.dsn, model_cache).machine("only")
         with place.worker():

@@ -298,18 +298,14 @@ def test_a_damaged_pack_is_an_absent_one(project: Path) -> None:
 
 
 def test_answers_notes_and_lists_say_it_and_no_score_changes(project: Path) -> None:
-    shelf = Shelf(project).add(
-        *map(taking.Code(project).anchored, [summary("a", NOTE), summary("b", "The sea in July.")])
-    )
+    shelf = Shelf(project).add(*map(taking.Code(project).anchored, [summary("a", NOTE), summary("b", "The sea.")]))
     before = shelf.retrieve("tokens")
     write(project, "src/auth/token.ts", "export {}\n")
     commit(project)
     after = shelf.retrieve("tokens")
     scores = [[(hit["memory_id"], hit["score"]) for hit in answer["results"]] for answer in (before, after)]
     assert scores[0] == scores[1]
-    said = [
-        {hit["memory_id"]: hit.get("in_code", {}).get("state") for hit in each["results"]} for each in (before, after)
-    ]
+    said = [{hit["memory_id"]: hit.get("in_code", {}).get("state") for hit in it["results"]} for it in (before, after)]
     assert said == [{"a": "verified", "b": None}, {"a": "not_found", "b": None}]
     remark = after["results"][0]["in_code"]["remark"]
     assert remark == (

@@ -141,9 +141,7 @@ def test_messages_inside_of_the_record_are_read_as_older_versions_keep_them(tmp_
     assert lines_of(turns) == ["user: Hello", "assistant: Good day"]
 
 
-def test_gone_damaged_unknown_and_too_large_messages_are_skipped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_gone_damaged_unknown_and_large_messages_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cursor_editor, "MAX_VALUE", 2000)
     said = [bubble(1, "A question"), bubble(2, "x" * 3000), bubble(7, "odd"), *[bubble(2)] * 2, bubble(2, "An answer")]
     path = composer(tmp_path, said)
@@ -227,15 +225,15 @@ def test_a_conversation_of_the_agent_is_read_as_what_was_said(tmp_path: Path) ->
     assert not findings.unknown
 
 
-@pytest.mark.parametrize(
-    ("folder", "cwd", "is_found"),
-    [
-        ("/home/ana/shop/web", "/home/ana/shop/web", True),
-        ("/home/ana/other", "/home/ana/shop/web", False),
-        ("/home/ana/other", "/home/ana/other", False),
-        ("/home/ana/shop/web", None, False),
-    ],
-)
+FOLDERS = [
+    ("/home/ana/shop/web", "/home/ana/shop/web", True),
+    ("/home/ana/other", "/home/ana/shop/web", False),
+    ("/home/ana/other", "/home/ana/other", False),
+    ("/home/ana/shop/web", None, False),
+]
+
+
+@pytest.mark.parametrize(("folder", "cwd", "is_found"), FOLDERS)
 def test_a_folder_below_is_found_if_its_name_and_the_record_agree(
     tmp_path: Path, folder: str, cwd: str | None, is_found: bool
 ) -> None:
@@ -246,9 +244,7 @@ def test_a_folder_below_is_found_if_its_name_and_the_record_agree(
 @pytest.mark.parametrize(
     "root", [None, b"", b"\x0a", b"\x0a\x20short", b"\xff" * 30, b"\x0b\x0a\x20" + bytes(32), b"\x09\x0d\x01"]
 )
-def test_no_root_or_one_without_messages_is_an_error_and_no_empty_conversation(
-    tmp_path: Path, root: bytes | None
-) -> None:
+def test_no_root_or_no_messages_is_an_error_and_no_empty_conversation(tmp_path: Path, root: bytes | None) -> None:
     path = store(tmp_path, MESSAGES)
     sql(path, "DELETE FROM blobs WHERE id = 'root' AND ?1 IS NULL", root)
     sql(path, "UPDATE blobs SET data = ? WHERE id = 'root'", root)

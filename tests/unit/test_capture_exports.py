@@ -70,60 +70,60 @@ FOUR = ("Which shell?", "We use Bash.", "We never use a pager.", "Then there is 
 READ = [f"{speaker}: {text}" for speaker, text in zip(("user", "assistant") * 2, FOUR, strict=True)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        labelled("## User", "## Assistant"),
-        labelled("### 👤 User", "### 🤖 Assistant"),
-        labelled("## Prompt:", "## Response:"),
-        labelled("### User Input", "### Planner Response"),
-        labelled("##### **You said:**", "###### **ChatGPT said:**"),
-        labelled("## Dean", "## Claude"),
-        labelled("**User:**", "**Assistant:**", inline=True),
-        labelled("**User**", "**Cursor**"),
-        labelled("**You said:**", "**ChatGPT said:**"),
-        labelled("***You said:***", "***ChatGPT said:***"),
-        labelled("_**User**_", "_**Assistant**_"),
-        labelled("_**User (2026-01-29 16:21:35Z)**_", "_**Agent (claude-opus-4-8 2026-01-29 16:21:40Z)**_"),
-        labelled("[USER]", "[ASSISTANT]"),
-        labelled("User:", "Assistant:", inline=True),
-        labelled("Human:", "Assistant:", inline=True),
-        labelled("ana-berg:", "GitHub Copilot:", inline=True),
-        "# aider chat started at 2025-07-15 14:53:34\n\n> aider v0.85\n\n#### Which shell?\n\nWe use Bash.\n\n"
-        "> Tokens: 2k\n\n#### We never use a pager.\n\nThen there is none.\n",
-    ],
-)  # fmt: skip
+LABELS = [
+    labelled("## User", "## Assistant"),
+    labelled("### 👤 User", "### 🤖 Assistant"),
+    labelled("## Prompt:", "## Response:"),
+    labelled("### User Input", "### Planner Response"),
+    labelled("##### **You said:**", "###### **ChatGPT said:**"),
+    labelled("## Dean", "## Claude"),
+    labelled("**User:**", "**Assistant:**", inline=True),
+    labelled("**User**", "**Cursor**"),
+    labelled("**You said:**", "**ChatGPT said:**"),
+    labelled("***You said:***", "***ChatGPT said:***"),
+    labelled("_**User**_", "_**Assistant**_"),
+    labelled("_**User (2026-01-29 16:21:35Z)**_", "_**Agent (claude-opus-4-8 2026-01-29 16:21:40Z)**_"),
+    labelled("[USER]", "[ASSISTANT]"),
+    labelled("User:", "Assistant:", inline=True),
+    labelled("Human:", "Assistant:", inline=True),
+    labelled("ana-berg:", "GitHub Copilot:", inline=True),
+    "# aider chat started at 2025-07-15 14:53:34\n\n> aider v0.85\n\n#### Which shell?\n\nWe use Bash.\n\n"
+    "> Tokens: 2k\n\n#### We never use a pager.\n\nThen there is none.\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LABELS)
 def test_a_form_of_labels_is_read(tmp_path: Path, text: str) -> None:
     turns, findings = parsed(tmp_path, text)
     assert lines_of(turns) == READ
     assert findings.refused is None
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("Which shell?\n\nWe use Bash.", "No labels of speakers were found. These forms are read: **User:**"),
-        ("## User\n\nWhich shell?\n\nWe use Bash.", "Labels of the person alone were found"),
-        ("## Notes\n\n## Claude\n\nWe use Bash.\n\n## Claude\n\nOr not.\n\n## Claude\n\nWell.", "the assistant alone"),
-    ],
-)  # fmt: skip
+NO_LABELS = [
+    ("Which shell?\n\nWe use Bash.", "No labels of speakers were found. These forms are read: **User:**"),
+    ("## User\n\nWhich shell?\n\nWe use Bash.", "Labels of the person alone were found"),
+    ("## Notes\n\n## Claude\n\nWe use Bash.\n\n## Claude\n\nOr not.\n\n## Claude\n\nWell.", "the assistant alone"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said"), NO_LABELS)
 def test_a_file_without_labels_of_both_is_refused_with_the_forms_read(tmp_path: Path, text: str, said: str) -> None:
     turns, findings = parsed(tmp_path, text)
     assert turns == []
     assert said in str(findings.refused)
 
 
-@pytest.mark.parametrize(
-    ("head", "at", "title"),
-    [
-        ("# Ports and hosts (2025-02-11 12:43:50)", "2025-02-11T12:43:50Z", "Ports and hosts"),
-        ("## SpecStory\n\n## Ports and hosts (25/02/2025, 04:05:56)", "2025-02-25T04:05:56Z", "Ports and hosts"),
-        ("# Ports\n\n**Created:** 8/13/2026, 4:51:45 PM", "2026-08-13T16:51:45Z", "Ports"),
-        ("_Exported on 2026/3/15 at GMT+8 16:50:31 from Cursor (2.6.19)_", "2026-03-15T00:00:00Z", None),
-        ("# 2026-01-23 17:24:15Z", "2026-01-23T17:24:15Z", None),
-        ("_Exported on 7/8/2025 from Cursor_", None, None),  # July or August
-    ],
-)
+HEADS = [
+    ("# Ports and hosts (2025-02-11 12:43:50)", "2025-02-11T12:43:50Z", "Ports and hosts"),
+    ("## SpecStory\n\n## Ports and hosts (25/02/2025, 04:05:56)", "2025-02-25T04:05:56Z", "Ports and hosts"),
+    ("# Ports\n\n**Created:** 8/13/2026, 4:51:45 PM", "2026-08-13T16:51:45Z", "Ports"),
+    ("_Exported on 2026/3/15 at GMT+8 16:50:31 from Cursor (2.6.19)_", "2026-03-15T00:00:00Z", None),
+    ("# 2026-01-23 17:24:15Z", "2026-01-23T17:24:15Z", None),
+    ("_Exported on 7/8/2025 from Cursor_", None, None),  # July or August
+]
+
+
+@pytest.mark.parametrize(("head", "at", "title"), HEADS)
 def test_the_head_of_a_file_tells_title_and_date_unless_the_date_may_be_two(
     tmp_path: Path, head: str, at: str | None, title: str | None
 ) -> None:

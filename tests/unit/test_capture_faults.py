@@ -50,9 +50,7 @@ def file_that_may_not_be_read(path: Path, elsewhere: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes, links and owners of POSIX")
 @pytest.mark.parametrize("make", [pipe, link_to_elsewhere, file_of_another_user, file_that_may_not_be_read])
-def test_what_is_no_file_of_this_user_is_an_item_with_its_reason(
-    bench: Bench, tmp_path: Path, make: Callable[[Path, Path], None]
-) -> None:
+def test_what_is_no_file_of_ours_has_a_reason(bench: Bench, tmp_path: Path, make: Callable[[Path, Path], None]) -> None:
     if os.geteuid() and make is file_of_another_user:
         pytest.skip("only root can give a file away")
     if not os.geteuid() and make is file_that_may_not_be_read:
@@ -66,9 +64,7 @@ def test_what_is_no_file_of_this_user_is_an_item_with_its_reason(
         assert item_of(result, "bad")["reason"].startswith("The transcript was not read: ")
 
 
-def test_a_transcript_deleted_once_listed_is_an_item_with_a_reason(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_transcript_deleted_once_listed_is_told_with_a_reason(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = bench.write(session="gone")
     bench.write([(who, f"{text} Again.") for who, text in TALK], session="good")
     opened = transcript_file.opened
@@ -84,9 +80,7 @@ def test_a_transcript_deleted_once_listed_is_an_item_with_a_reason(
     assert "No such file" in item_of(result, "gone")["reason"]
 
 
-def test_a_transcript_that_grows_while_read_is_completed_next_time(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_transcript_growing_while_read_is_completed_next_time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     path = bench.write()
     whole = bench.write([*TALK, *MORE]).read_bytes()
     short = bench.write().read_bytes()

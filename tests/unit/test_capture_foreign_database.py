@@ -87,9 +87,7 @@ def test_a_closed_database_that_the_tool_opens_meanwhile_is_an_error(path: Path,
                 database.rows("SELECT text FROM said")
 
 
-def test_a_log_left_behind_without_its_index_is_an_error(
-    path: Path, writer: sqlite3.Connection, tmp_path: Path
-) -> None:
+def test_a_log_left_behind_without_an_index_is_an_error(path: Path, writer: sqlite3.Connection, tmp_path: Path) -> None:
     writer.execute("INSERT INTO said VALUES ('two')")
     crashed = tmp_path / "crashed"
     crashed.mkdir()

@@ -212,9 +212,7 @@ def test_a_fork_does_not_bring_back_what_was_forgotten_of_its_origin(captured: B
 
 
 @pytest.mark.parametrize(("turns", "copies"), [(4, 4), (3, 3), (2, 0)])
-def test_three_turns_in_a_row_with_the_same_words_are_a_copy_whatever_their_times(
-    bench: Bench, turns: int, copies: int
-) -> None:
+def test_three_turns_of_the_same_words_in_a_row_are_a_copy_at_any_time(bench: Bench, turns: int, copies: int) -> None:
     bench.write()
     speaker = "user" if TALK[turns - 1][0] == "assistant" else "assistant"
     more = (speaker, "Another way: we never retry at all, and tell the person what to do.")

@@ -198,16 +198,16 @@ def test_every_fixture_is_read_without_an_unknown_record_but_the_newer_ones(tmp_
 # --- Claude Code ---
 
 
-@pytest.mark.parametrize(
-    ("put", "fixture", "said", "rewound"),
-    [
-        (claude_file, "2.1.330-rewound.jsonl",
-         ["user: Which queue do we use?", "assistant: We use Redis.", "user: Use Postgres as the queue.",
-          "assistant: Postgres it is."], 3),
-        (codex_file, "0.120.0-rolled-back.jsonl",
-         ["user: First question", "assistant: First answer", "user: Second question", "assistant: Second answer"], 2),
-    ],
-)  # fmt: skip
+REWOUND = [
+    (claude_file, "2.1.330-rewound.jsonl",
+     ["user: Which queue do we use?", "assistant: We use Redis.", "user: Use Postgres as the queue.",
+      "assistant: Postgres it is."], 3),
+    (codex_file, "0.120.0-rolled-back.jsonl",
+     ["user: First question", "assistant: First answer", "user: Second question", "assistant: Second answer"], 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("put", "fixture", "said", "rewound"), REWOUND)
 def test_what_was_rewound_is_left_out(tmp_path: Path, put: Put, fixture: str, said: list[str], rewound: int) -> None:
     turns, findings = read_only(put, tmp_path, fixture)
     assert (lines_of(turns), findings.left_out["rewound turn"]) == (said, rewound)
@@ -321,18 +321,18 @@ def test_archived_sessions_are_found_and_the_folder_can_be_moved(tmp_path: Path)
     assert [root.parent for root in CODEX.roots(moved)] == [tmp_path / "moved"] * 2
 
 
-@pytest.mark.parametrize(
-    ("text", "by_tool"),
-    [
-        ("<environment_context>\n<cwd>/a</cwd>\n</environment_context>", True),
-        ("<user_instructions>\n\nBe brief.\n</user_instructions>", True),
-        ("<turn_aborted>\nx\n</turn_aborted>", True),
-        ("# AGENTS.md instructions for /a\n\nx", True),
-        ("Why does <environment_context> appear?", False),
-        ("<my-element>What is this?</my-element>", False),
-        ("<b>bold</b>", False),
-    ],
-)
+TAGGED = [
+    ("<environment_context>\n<cwd>/a</cwd>\n</environment_context>", True),
+    ("<user_instructions>\n\nBe brief.\n</user_instructions>", True),
+    ("<turn_aborted>\nx\n</turn_aborted>", True),
+    ("# AGENTS.md instructions for /a\n\nx", True),
+    ("Why does <environment_context> appear?", False),
+    ("<my-element>What is this?</my-element>", False),
+    ("<b>bold</b>", False),
+]
+
+
+@pytest.mark.parametrize(("text", "by_tool"), TAGGED)
 def test_only_a_text_that_is_wholly_in_a_tag_of_the_tool_is_no_word_of_the_person(text: str, by_tool: bool) -> None:
     assert codex_text.is_by_tool(text) == by_tool
 
@@ -340,18 +340,18 @@ def test_only_a_text_that_is_wholly_in_a_tag_of_the_tool_is_no_word_of_the_perso
 ENVIRONMENT = "<environment_context>"
 
 
-@pytest.mark.parametrize(
-    ("text", "folder"),
-    [
-        ("<environment_context>\n  <cwd>/a</cwd>\n</environment_context>", "/a"),
-        ("<environment_context>\n  <shell>zsh</shell>\n  <cwd>/a</cwd>\n  <os>x</os>\n</environment_context>\n", "/a"),
-        ("<environment_context>\nCurrent working directory: /a\nApproval policy: x\n</environment_context>", "/a"),
-        ("# AGENTS.md instructions for /b\n\n<environment_context>\n<cwd>/a</cwd>\n</environment_context>", None),
-        ("<environment_context><cwd>/a</cwd></environment_context> is what Codex sends", None),
-        (f"{ENVIRONMENT}</environment_context><x><cwd>/a</cwd></x>{ENVIRONMENT}</environment_context>", None),
-        ("<user_instructions><environment_context><cwd>/a</cwd></environment_context></user_instructions>", None),
-    ],
-)
+ENVIRONMENTS = [
+    ("<environment_context>\n  <cwd>/a</cwd>\n</environment_context>", "/a"),
+    ("<environment_context>\n  <shell>zsh</shell>\n  <cwd>/a</cwd>\n  <os>x</os>\n</environment_context>\n", "/a"),
+    ("<environment_context>\nCurrent working directory: /a\nApproval policy: x\n</environment_context>", "/a"),
+    ("# AGENTS.md instructions for /b\n\n<environment_context>\n<cwd>/a</cwd>\n</environment_context>", None),
+    ("<environment_context><cwd>/a</cwd></environment_context> is what Codex sends", None),
+    (f"{ENVIRONMENT}</environment_context><x><cwd>/a</cwd></x>{ENVIRONMENT}</environment_context>", None),
+    ("<user_instructions><environment_context><cwd>/a</cwd></environment_context></user_instructions>", None),
+]
+
+
+@pytest.mark.parametrize(("text", "folder"), ENVIRONMENTS)
 def test_only_a_text_that_is_the_environment_names_the_folder(text: str, folder: str | None) -> None:
     content = [{"type": "input_text", "text": each} for each in ("Hello", text)]
     assert codex_text.folder_of({"role": "user", "content": content}) == folder
@@ -466,20 +466,20 @@ def test_without_a_next_beginning_what_was_before_the_damage_stays(tmp_path: Pat
     assert [turn.text for turn in turns] == ["Old question", "Old answer"]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"kind": 1, "k": ["requests", 7, "message"], "v": "x"},
-        {"kind": 1, "k": ["requests", "x", "message"], "v": "x"},
-        {"kind": 1, "k": ["requests", -1, "response"], "v": []},
-        {"kind": 2, "k": ["requests", 0, "timestamp"], "v": [1]},
-        {"kind": 2, "k": ["requests"], "i": 99},
-        {"kind": 2, "k": ["requests"], "v": "x"},
-        {"kind": 1, "k": []},
-        {"kind": 1},
-        {"kind": 9, "k": ["requests"], "v": []},
-    ],
-)
+UNFITTING = [
+    {"kind": 1, "k": ["requests", 7, "message"], "v": "x"},
+    {"kind": 1, "k": ["requests", "x", "message"], "v": "x"},
+    {"kind": 1, "k": ["requests", -1, "response"], "v": []},
+    {"kind": 2, "k": ["requests", 0, "timestamp"], "v": [1]},
+    {"kind": 2, "k": ["requests"], "i": 99},
+    {"kind": 2, "k": ["requests"], "v": "x"},
+    {"kind": 1, "k": []},
+    {"kind": 1},
+    {"kind": 9, "k": ["requests"], "v": []},
+]
+
+
+@pytest.mark.parametrize("change", UNFITTING)
 def test_an_unfitting_change_is_counted_and_ends_the_replay(tmp_path: Path, user: Path, change: dict[str, Any]) -> None:
     path = vscode_file(user, "1.139.1-compacted.jsonl")
     later = {"kind": 1, "k": ["requests", 0, "message"], "v": "WRONG"}
@@ -504,22 +504,22 @@ def test_a_half_written_last_change_is_left_for_the_next_time(tmp_path: Path, us
     assert findings.unfinished
 
 
-@pytest.mark.parametrize(
-    ("platform", "environment", "user"),
-    [
-        ("linux", {}, ".config/Code/User"),
-        ("linux", {}, ".config/Code - Insiders/User"),
-        ("linux", {}, ".config/VSCodium/User"),
-        ("linux", {"XDG_CONFIG_HOME": "{home}/conf"}, "conf/Code/User"),
-        ("linux", {}, ".var/app/com.visualstudio.code/config/Code/User"),
-        ("darwin", {}, "Library/Application Support/Code/User"),
-        ("win32", {}, "AppData/Roaming/Code/User"),
-        ("win32", {"APPDATA": "{home}/roaming"}, "roaming/VSCodium/User"),
-        ("linux", {"VSCODE_PORTABLE": "{home}/data"}, "data/user-data/User"),
-        ("linux", {}, ".local/share/code-server/User"),
-        ("linux", {}, ".vscode-server/data/User"),
-    ],
-)
+PRODUCTS = [
+    ("linux", {}, ".config/Code/User"),
+    ("linux", {}, ".config/Code - Insiders/User"),
+    ("linux", {}, ".config/VSCodium/User"),
+    ("linux", {"XDG_CONFIG_HOME": "{home}/conf"}, "conf/Code/User"),
+    ("linux", {}, ".var/app/com.visualstudio.code/config/Code/User"),
+    ("darwin", {}, "Library/Application Support/Code/User"),
+    ("win32", {}, "AppData/Roaming/Code/User"),
+    ("win32", {"APPDATA": "{home}/roaming"}, "roaming/VSCodium/User"),
+    ("linux", {"VSCODE_PORTABLE": "{home}/data"}, "data/user-data/User"),
+    ("linux", {}, ".local/share/code-server/User"),
+    ("linux", {}, ".vscode-server/data/User"),
+]
+
+
+@pytest.mark.parametrize(("platform", "environment", "user"), PRODUCTS)
 def test_every_product_and_platform_has_its_folder(
     tmp_path: Path, platform: str, environment: dict[str, str], user: str
 ) -> None:
@@ -529,22 +529,22 @@ def test_every_product_and_platform_has_its_folder(
     assert any(root in found.path.parents for root in VSCODE.roots(Home(tmp_path, moved, platform)))
 
 
-@pytest.mark.parametrize(
-    ("uri", "is_server", "path"),
-    [
-        ("file:///home/ana/shop", False, "/home/ana/shop"),
-        ("file:///home/ana/my%20shop", False, "/home/ana/my shop"),
-        ("file:///c%3A/Users/ana/shop", False, "c:/Users/ana/shop"),
-        ("vscode-remote://localhost:8080/home/ana/shop", True, "/home/ana/shop"),
-        ("vscode-remote://ssh-remote%2Bbox/home/ana/shop", False, None),
-        ("vscode-remote://wsl%2Bubuntu/home/ana/shop", False, None),
-        ("file://server/share/shop", False, None),
-        ("untitled:Untitled-1", False, None),
-        ("file://[bad", False, None),
-        ({"scheme": "file", "path": "/home/ana/a.py"}, False, "/home/ana/a.py"),
-        (None, False, None),
-    ],
-)
+URIS = [
+    ("file:///home/ana/shop", False, "/home/ana/shop"),
+    ("file:///home/ana/my%20shop", False, "/home/ana/my shop"),
+    ("file:///c%3A/Users/ana/shop", False, "c:/Users/ana/shop"),
+    ("vscode-remote://localhost:8080/home/ana/shop", True, "/home/ana/shop"),
+    ("vscode-remote://ssh-remote%2Bbox/home/ana/shop", False, None),
+    ("vscode-remote://wsl%2Bubuntu/home/ana/shop", False, None),
+    ("file://server/share/shop", False, None),
+    ("untitled:Untitled-1", False, None),
+    ("file://[bad", False, None),
+    ({"scheme": "file", "path": "/home/ana/a.py"}, False, "/home/ana/a.py"),
+    (None, False, None),
+]
+
+
+@pytest.mark.parametrize(("uri", "is_server", "path"), URIS)
 def test_only_a_uri_of_this_machine_has_a_path(uri: Any, is_server: bool, path: str | None) -> None:
     assert local_path(uri, is_server) == path
 

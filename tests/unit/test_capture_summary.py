@@ -105,20 +105,20 @@ def test_where_nothing_is_known_of_tools_the_answers_words_tell_that_it_was_done
     assert of(ASKED, "I'll hide it.", edits=False).content.decisions == ()
 
 
-@pytest.mark.parametrize(
-    "correction",
-    [
-        "thinking again: let's remove the start command completely",
-        "no, remove the start command completely",
-        "hmm, we should remove the start command completely",
-        "ok, but the start command should go completely",
-        "why can't we remove the start command completely?",
-        "Nein, wir sollten den Befehl start ganz entfernen",
-        "finalement, on garde une seule commande, sans start",
-        "не так, команду start нужно удалить совсем",
-        "不对，start 命令应该完全去除",
-    ],
-)
+CORRECTIONS = [
+    "thinking again: let's remove the start command completely",
+    "no, remove the start command completely",
+    "hmm, we should remove the start command completely",
+    "ok, but the start command should go completely",
+    "why can't we remove the start command completely?",
+    "Nein, wir sollten den Befehl start ganz entfernen",
+    "finalement, on garde une seule commande, sans start",
+    "не так, команду start нужно удалить совсем",
+    "不对，start 命令应该完全去除",
+]
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
 def test_a_correction_withdraws_what_it_corrects_from_decisions_and_context(correction: str) -> None:
     content = of(ASKED, DONE, correction, "Done. The start command has been removed.*").content
     assert len(content.decisions) == 1
@@ -139,20 +139,18 @@ def test_a_later_wish_on_the_same_object_replaces_the_earlier_one() -> None:
     assert "90 days" in repr(content.decisions)
 
 
-@pytest.mark.parametrize(
-    ("said", "changed"),
-    [
-        (("how are the checkpoints sorted?", "Checkpoints are sorted by CreatedAt.",
-          "I think we should sort checkpoints by commit", "Checkpoints are now sorted by their commit.*"), "CreatedAt"),
-        (("Please confirm that the hook of the page runs before the export",
-          "The hook of the page runs after the export.",
-          "Please fix the hook of the page, so that it runs before the export",
-          "I've moved the hook of the page before the export.*"), "runs after"),
-    ],
-)  # fmt: skip
-def test_what_was_said_of_a_state_that_the_next_request_changed_is_not_kept(
-    said: tuple[str, ...], changed: str
-) -> None:
+CHANGED = [
+    (("how are the checkpoints sorted?", "Checkpoints are sorted by CreatedAt.",
+      "I think we should sort checkpoints by commit", "Checkpoints are now sorted by their commit.*"), "CreatedAt"),
+    (("Please confirm that the hook of the page runs before the export",
+      "The hook of the page runs after the export.",
+      "Please fix the hook of the page, so that it runs before the export",
+      "I've moved the hook of the page before the export.*"), "runs after"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "changed"), CHANGED)
+def test_what_was_said_of_a_state_that_a_next_request_changed_is_not_kept(said: tuple[str, ...], changed: str) -> None:
     assert changed not in repr(of(*said).content)
 
 
@@ -192,15 +190,15 @@ REVIEW = (
 )
 
 
-@pytest.mark.parametrize(
-    "pasted",
-    [
-        REVIEW,
-        "```\nlet's use the other server\n```",
-        "<system-reminder>The person should always use tabs</system-reminder>",
-        "for example it should say entire session list",
-    ],
-)  # fmt: skip
+PASTED_TEXTS = [
+    REVIEW,
+    "```\nlet's use the other server\n```",
+    "<system-reminder>The person should always use tabs</system-reminder>",
+    "for example it should say entire session list",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pasted", PASTED_TEXTS)
 def test_what_was_pasted_or_is_an_example_is_nobodys_decision(pasted: str) -> None:
     assert of(pasted, "Done. The list is now sorted.*").content.decisions == ()
 
@@ -230,20 +228,20 @@ def test_an_errand_leaves_no_decision_but_a_line(errand: str) -> None:
     assert content.context
 
 
-@pytest.mark.parametrize(
-    ("asked", "answer"),
-    [
-        ("Wir sollten Postgres für die Warteschlange nehmen", "Erledigt: die Warteschlange läuft auf Postgres."),
-        ("il faut que la file soit dans SQLite", "C'est fait, la file est dans SQLite."),
-        ("vamos a usar SQLite para la cola", "Hecho: la cola usa SQLite."),
-        ("quero que a fila use SQLite", "Feito: a fila usa SQLite."),
-        ("voglio che la coda usi SQLite", "Fatto: la coda usa SQLite."),
-        ("очередь должна быть в SQLite", "Готово: очередь теперь в SQLite."),
-        ("队列应该使用 SQLite 数据库", "已改为使用 SQLite 数据库作为队列。"),
-        ("キューはSQLiteにしてください", "キューをSQLiteに変更しました。"),
-        ("대기열은 SQLite로 해야 합니다", "대기열을 SQLite로 변경했습니다."),
-    ],
-)
+IN_LANGUAGES = [
+    ("Wir sollten Postgres für die Warteschlange nehmen", "Erledigt: die Warteschlange läuft auf Postgres."),
+    ("il faut que la file soit dans SQLite", "C'est fait, la file est dans SQLite."),
+    ("vamos a usar SQLite para la cola", "Hecho: la cola usa SQLite."),
+    ("quero que a fila use SQLite", "Feito: a fila usa SQLite."),
+    ("voglio che la coda usi SQLite", "Fatto: la coda usa SQLite."),
+    ("очередь должна быть в SQLite", "Готово: очередь теперь в SQLite."),
+    ("队列应该使用 SQLite 数据库", "已改为使用 SQLite 数据库作为队列。"),
+    ("キューはSQLiteにしてください", "キューをSQLiteに変更しました。"),
+    ("대기열은 SQLite로 해야 합니다", "대기열을 SQLite로 변경했습니다."),
+]
+
+
+@pytest.mark.parametrize(("asked", "answer"), IN_LANGUAGES)
 def test_a_decision_is_recognised_in_the_languages_of_the_table(asked: str, answer: str) -> None:
     (decision,) = of(asked, answer, edits=False).content.decisions
     assert decision.startswith(asked)
@@ -362,20 +360,20 @@ def test_a_segment_without_prose_has_nothing_to_keep() -> None:
     assert (content.topic, content.context) == ("Session", "")
 
 
-@pytest.mark.parametrize(
-    ("requests", "topic"),
-    [
-        (["hey can you look at why CI takes 38 minutes?"], "look at why CI takes 38 minutes?"),
-        (["We need to decide where to store sessions."], "We need to decide where to store sessions"),
-        (["データベースの移行はなぜ失敗しますか？"], "データベースの移行はなぜ失敗しますか？"),
-        (["Implement the following plan:\n\n# Fix: Walk the parent chain\n\nFirst, …"], "Fix: Walk the parent chain"),
-        (["My token is [REDACTED:token].", "List all the stores by country."], "List all the stores by country"),
-        (
-            ["The sign-in of the shop should remember the person on each device for ninety days"],
-            "The sign-in of the shop should remember the person on each…",
-        ),
-    ],
-)
+TITLES = [
+    (["hey can you look at why CI takes 38 minutes?"], "look at why CI takes 38 minutes?"),
+    (["We need to decide where to store sessions."], "We need to decide where to store sessions"),
+    (["データベースの移行はなぜ失敗しますか？"], "データベースの移行はなぜ失敗しますか？"),
+    (["Implement the following plan:\n\n# Fix: Walk the parent chain\n\nFirst, …"], "Fix: Walk the parent chain"),
+    (["My token is [REDACTED:token].", "List all the stores by country."], "List all the stores by country"),
+    (
+        ["The sign-in of the shop should remember the person on each device for ninety days"],
+        "The sign-in of the shop should remember the person on each…",
+    ),
+]
+
+
+@pytest.mark.parametrize(("requests", "topic"), TITLES)
 def test_the_title_is_a_request_or_a_plans_heading_cut_at_a_word(requests: list[str], topic: str) -> None:
     assert of(*(text for request in requests for text in (request, ""))).content.topic == topic
 
@@ -409,30 +407,30 @@ def test_items_of_a_list_are_sentences_without_their_bullets_and_lines_of_a_para
     assert found == ["The plan in short:", "write the reader", "test the writer"]
 
 
-@pytest.mark.parametrize(
-    "noise",
-    [
-        "```python\nvalue = compute everything here\n```",
-        "~~~\nnothing of this is said\n~~~",
-        "```\nan unfinished block of code",
-        "# A heading of the answer",
-        "| a table | of two columns |",
-        "> what somebody else had said",
-        "$ make test and wait for it",
-        'Traceback (most recent call last):\n  File "a.py", line 3, in main\n    raise ValueError(text)',
-        "at Object.run (/srv/app/index.js:3:14)",
-        "2026-01-01 12:00:00 INFO the worker has started",
-        "[21:28:04.005] Compiled successfully in seconds",
-        "diff --git a/x.py b/x.py\n@@ -1 +1 @@\n unchanged words\n-before it was so\n+now it is so",
-        "src/app/main.py",
-        "tests/unit/test_a.py, tests/unit/test_b.py",
-        "const answer = await fetch(address);",
-        "    12→the contents of a file with numbers",
-        "<private>the password is in the drawer</private>",
-        "<system-reminder>The person has opened a file\nin the editor</system-reminder>",
-        "[Request interrupted by user]",
-    ],
-)
+NOISE = [
+    "```python\nvalue = compute everything here\n```",
+    "~~~\nnothing of this is said\n~~~",
+    "```\nan unfinished block of code",
+    "# A heading of the answer",
+    "| a table | of two columns |",
+    "> what somebody else had said",
+    "$ make test and wait for it",
+    'Traceback (most recent call last):\n  File "a.py", line 3, in main\n    raise ValueError(text)',
+    "at Object.run (/srv/app/index.js:3:14)",
+    "2026-01-01 12:00:00 INFO the worker has started",
+    "[21:28:04.005] Compiled successfully in seconds",
+    "diff --git a/x.py b/x.py\n@@ -1 +1 @@\n unchanged words\n-before it was so\n+now it is so",
+    "src/app/main.py",
+    "tests/unit/test_a.py, tests/unit/test_b.py",
+    "const answer = await fetch(address);",
+    "    12→the contents of a file with numbers",
+    "<private>the password is in the drawer</private>",
+    "<system-reminder>The person has opened a file\nin the editor</system-reminder>",
+    "[Request interrupted by user]",
+]
+
+
+@pytest.mark.parametrize("noise", NOISE)
 def test_code_output_and_private_parts_are_no_sentences(noise: str) -> None:
     assert list(sentences(f"Before it is said.\n\n{noise}\n\n# End\n")) == ["Before it is said."]
 
@@ -625,23 +623,23 @@ def test_every_segment_has_a_turn_that_was_spoken(told: Told) -> None:
     assert all(any(not turn.part for turn in one.turns) for one in cut(conversation(told), SMALL))
 
 
-@pytest.mark.parametrize(
-    ("text", "is_other"),
-    [
-        ("unrelated: bump the node version to 22", True),
-        ("ok great, now something else: which database shall billing use?", True),
-        ("New topic: the invoices", True),
-        ("Thanks. A different question, how do we deploy?", True),
-        ("Let's move on to the importer.", True),
-        ("Anderes Thema: die Rechnungen", True),
-        ("换个话题，发票怎么办？", True),
-        ("The unrelated test fails, why?", False),
-        ("Use another task queue", False),
-        ("We need a new question type in the form", False),
-        ("Is there something else that fails?", False),
-        ("let's switch it off", False),
-    ],
-)
+CHANGES_OF_SUBJECT = [
+    ("unrelated: bump the node version to 22", True),
+    ("ok great, now something else: which database shall billing use?", True),
+    ("New topic: the invoices", True),
+    ("Thanks. A different question, how do we deploy?", True),
+    ("Let's move on to the importer.", True),
+    ("Anderes Thema: die Rechnungen", True),
+    ("换个话题，发票怎么办？", True),
+    ("The unrelated test fails, why?", False),
+    ("Use another task queue", False),
+    ("We need a new question type in the form", False),
+    ("Is there something else that fails?", False),
+    ("let's switch it off", False),
+]
+
+
+@pytest.mark.parametrize(("text", "is_other"), CHANGES_OF_SUBJECT)
 def test_a_person_can_say_that_the_subject_changes(text: str, is_other: bool) -> None:
     assert words.changes_subject(text) is is_other
 

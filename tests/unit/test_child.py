@@ -299,18 +299,21 @@ def test_a_child_is_ended_also_where_no_thread_is_left_to_do_it(made: Made, monk
     assert end_of(asked) == "cancelled"
 
 
+DYING = [
+    ("raise SystemExit(1)", [False]),
+    (SPEAKING + "sys.stdin.readline()", [False]),
+    (SPEAKING + "sys.stdin.readline(); say(begun=True)", [True, True]),
+    (SPEAKING + "sys.stdin.readline(); say(begun=True); say(loading=True)", [True, False, False]),
+    (SPEAKING + "sys.stdin.readline(); say(begun=True); say(loading=True); say(loading=False)",
+     [True, False, True, True]),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("script", "executing"),
-    [
-        ("raise SystemExit(1)", [False]),
-        (SPEAKING + "sys.stdin.readline()", [False]),
-        (SPEAKING + "sys.stdin.readline(); say(begun=True)", [True, True]),
-        (SPEAKING + "sys.stdin.readline(); say(begun=True); say(loading=True)", [True, False, False]),
-        (SPEAKING + "sys.stdin.readline(); say(begun=True); say(loading=True); say(loading=False)",
-         [True, False, True, True]),
-    ],
+    DYING,
     ids=["before it has loaded", "before the operation", "in the operation", "while it loads more", "after that"],
-)  # fmt: skip
+)
 def test_a_child_that_dies_says_whether_the_operation_ran(made: Made, script: str, executing: list[bool]) -> None:
     told: list[bool] = []
     with pytest.raises(ChildEnded) as ended:

@@ -447,9 +447,7 @@ def test_an_answer_names_the_memories_that_it_rests_on_and_no_hidden_one(place: 
 
 
 @pytest.mark.parametrize("question", ["How long do loans last?", "How long did loans last before?"])
-def test_an_answer_says_what_does_not_hold_any_more_and_has_what_holds_before_it(
-    place: Place, monkeypatch: pytest.MonkeyPatch, question: str
-) -> None:
+def test_answers_put_what_holds_before_the_rest(place: Place, monkeypatch: pytest.MonkeyPatch, question: str) -> None:
     old, new = "Loans last two weeks", "Loans last four weeks"
     for day, decision in (("2026-09-01", old), ("2026-10-01", new)):
         summary = {"topic": "Loans", "context": "Asked.", "decisions": [decision], "created_at": f"{day}T12:00:00Z"}

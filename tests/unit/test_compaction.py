@@ -386,9 +386,7 @@ def test_decisions_that_stand_beside_each_other_in_a_record_stay_unless_somebody
 
 
 def test_of_decisions_that_replace_each_other_in_a_circle_one_holds() -> None:
-    first, second, third = (
-        memory(day, f"Retry {times} times") for day, times in ((1, "two"), (2, "five"), (3, "nine"))
-    )
+    first, second, third = (memory(day, f"Retry {n} times") for day, n in ((1, "two"), (2, "five"), (3, "nine")))
     found = knowing([first, second, third], pair(third, first, 1.0, said=True))
     assert [line for line in words(found) if not line.startswith("[Earlier]")] != []
     assert "[Earlier] Retry nine times" in words(found)

@@ -66,9 +66,7 @@ class Bench:
 
 
 @pytest.mark.parametrize("refused_from", [1, 2])
-def test_a_step_that_the_disk_refuses_is_written_when_there_is_room_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused_from: int
-) -> None:
+def test_a_step_the_disk_refuses_is_redone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused_from: int) -> None:
     """Else a job would stay running for ever, or wait without anybody to look at it."""
     bench = Bench(tmp_path / "spool")
     monkeypatch.setattr(runner_module, "_WRITE_AGAIN_SECONDS", 0.001)

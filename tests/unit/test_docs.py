@@ -235,9 +235,7 @@ def test_every_route_that_a_page_names_is_served(page: Path) -> None:
             )
             named.append(("POST" if "-d" in words or "POST" in words else "GET", path))
     for method, path in named:
-        assert any(method == known_method and shape.fullmatch(path) for known_method, shape in known), (
-            f"{method} {path}"
-        )
+        assert any(method == known_method and shape.fullmatch(path) for known_method, shape in known), path
 
 
 def test_what_is_shown_as_a_session_is_run() -> None:

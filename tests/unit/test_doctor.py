@@ -552,9 +552,7 @@ def test_a_group_is_ones_own_by_its_name_and_without_other_members(monkeypatch: 
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
-def test_errors_in_the_log_are_counted_for_a_day_by_whichever_clock(
-    used: Workspace, zone: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_in_a_log_count_a_day_by_any_clock(used: Workspace, zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     try:
@@ -923,9 +921,7 @@ def test_stores_not_read_whole_are_not_said_to_be(used: Workspace, capsys: pytes
 
 
 @pytest.mark.parametrize("command", [["doctor", "--bundle"], ["graph", "--no-start", "--out"]])
-def test_no_file_that_is_asked_for_takes_the_place_of_what_is_ours(
-    used: Workspace, command: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_output_replaces_our_files(used: Workspace, command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     before = used.memory_db.read_bytes()
     assert main([*command, str(used.memory_db), "--workspace", str(used.root)]) == 2
     assert "cognee-memory's own" in capsys.readouterr().err

@@ -71,9 +71,7 @@ def test_a_compaction_has_its_conflicts_first_and_side_by_side() -> None:
     row = r"| \#1 2026\-11\-01 Five \| retries | \#2 2026\-11\-02 Five \| retries | another amount, 80 % sure |"
     assert row in text
     headings = ["# Compaction", "## Conflicts", "## The record", "### Decisions", "## The memories"]
-    assert [text.index(f"\n{heading}") for heading in headings[1:]] == sorted(
-        text.index(f"\n{heading}") for heading in headings[1:]
-    )
+    assert headings[1:] == sorted(headings[1:], key=lambda heading: text.index(f"\n{heading}"))
     assert text.startswith("# Compaction of Five")
     assert "reject" not in text
     assert "0123abcd" not in text, "an id is for who types commands"
@@ -92,9 +90,7 @@ def test_rejected_conflicts_and_the_narrative_of_a_model_are_named() -> None:
 def test_that_somebody_said_which_one_holds_is_named() -> None:
     result = preview("Five")
     conflict = result["conflicts"][0]
-    result["conflicts"] = [
-        {**conflict, "judged_by": "said", "earlier": conflict["later"], "later": conflict["earlier"]}
-    ]
+    result["conflicts"] = [conflict | {"judged_by": "said", "earlier": conflict["later"], "later": conflict["earlier"]}]
     text = markdown(compact.document(result))
     assert "## Conflicts\\: the second one holds" in text
     assert "another amount, as somebody said |" in text

@@ -5,14 +5,13 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import loopback
 import numpy as np
 import pytest
 from harness import PATIENCE
@@ -262,28 +261,16 @@ class Provider:
 def provider() -> Iterator[Provider]:
     state = Provider()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Embedding(loopback.Handler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.body())
             state.requests.append((self.path, body, self.headers["Authorization"]))
             content = json.dumps(state.answer(self.path, body)).encode()
-            self.send_response(state.status)
-            for name, value in {"Content-Type": "application/json", **state.headers}.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+            self.answer(content, state.status, {"Content-Type": "application/json", **state.headers})
 
-        def log_message(self, *arguments: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-        thread.start()
-        state.url = f"http://127.0.0.1:{http.server_port}"
+    with loopback.serving(Embedding) as port:
+        state.url = f"http://127.0.0.1:{port}"
         yield state
-        http.shutdown()
-        thread.join()
 
 
 @pytest.fixture

@@ -300,17 +300,17 @@ def test_two_events_at_one_state_of_a_transcript_are_two_jobs(bench: Bench, tmp_
     assert sorted(job["reason"] for job in jobs) == ["PreCompact", "SessionEnd"]
 
 
-@pytest.mark.parametrize(
-    ("tool", "said", "reason", "session"),
-    [
-        ("codex", {"session_id": "s", "hook_event_name": "SessionEnd"}, "SessionEnd", "s"),
-        ("gemini-cli", {"session_id": "s", "hook_event_name": "PreCompress"}, "PreCompress", "s"),
-        ("opencode", {"session_id": "s", "hook_event_name": "session.idle"}, "session.idle", None),
-        ("vscode", {"session_id": "s", "hook_event_name": "Stop"}, "Stop", None),
-        ("vscode", {"sessionId": "s", "hookEventName": "PreCompact"}, "PreCompact", None),
-        ("cursor", {"conversation_id": "s", "hook_event_name": "sessionEnd"}, "sessionEnd", None),
-    ],
-)
+TOOL_EVENTS = [
+    ("codex", {"session_id": "s", "hook_event_name": "SessionEnd"}, "SessionEnd", "s"),
+    ("gemini-cli", {"session_id": "s", "hook_event_name": "PreCompress"}, "PreCompress", "s"),
+    ("opencode", {"session_id": "s", "hook_event_name": "session.idle"}, "session.idle", None),
+    ("vscode", {"session_id": "s", "hook_event_name": "Stop"}, "Stop", None),
+    ("vscode", {"sessionId": "s", "hookEventName": "PreCompact"}, "PreCompact", None),
+    ("cursor", {"conversation_id": "s", "hook_event_name": "sessionEnd"}, "sessionEnd", None),
+]
+
+
+@pytest.mark.parametrize(("tool", "said", "reason", "session"), TOOL_EVENTS)
 def test_the_event_of_each_tool_makes_a_job(
     bench: Bench, tool: str, said: dict[str, Any], reason: str, session: str | None
 ) -> None:
@@ -323,15 +323,15 @@ def test_the_folder_of_a_cursor_window_is_found(bench: Bench) -> None:
     assert len(bench.call(said, "cursor")) == 1
 
 
-@pytest.mark.parametrize(
-    ("tool", "event", "form"),
-    [
-        ("claude-code", "SessionStart", lambda said: json.loads(said)["hookSpecificOutput"]["additionalContext"]),
-        ("vscode", "SessionStart", lambda said: json.loads(said)["hookSpecificOutput"]["additionalContext"]),
-        ("cursor", "sessionStart", lambda said: json.loads(said)["additional_context"]),
-        ("opencode", "SessionStart", lambda said: said),
-    ],
-)
+NOTE_FORMS = [
+    ("claude-code", "SessionStart", lambda said: json.loads(said)["hookSpecificOutput"]["additionalContext"]),
+    ("vscode", "SessionStart", lambda said: json.loads(said)["hookSpecificOutput"]["additionalContext"]),
+    ("cursor", "sessionStart", lambda said: json.loads(said)["additional_context"]),
+    ("opencode", "SessionStart", lambda said: said),
+]
+
+
+@pytest.mark.parametrize(("tool", "event", "form"), NOTE_FORMS)
 def test_notes_have_the_form_that_the_tool_reads(tool: str, event: str, form: Callable[[str], str]) -> None:
     assert form(hook._in_form(tool, event, "# Notes\n> it's")) == "# Notes\n> it's"
 

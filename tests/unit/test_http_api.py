@@ -274,14 +274,14 @@ def test_what_follows_a_body_of_two_lengths_is_not_answered(
 # --- errors ---
 
 
-@pytest.mark.parametrize(
-    ("code", "status"),
-    [
-        ("ARGUMENT_INVALID", 400), ("QUERY_EMPTY", 400), ("MEMORY_NOT_FOUND", 404), ("TOPIC_NOT_FOUND", 404),
-        ("EMBEDDER_MISMATCH", 409), ("METADATA_BROKEN", 422), ("MODEL_MISSING", 503), ("STORE_BUSY", 503),
-        ("STORE_UNREADABLE", 503), ("INTERNAL", 500), ("SETTING_INVALID", 500),
-    ],
-)  # fmt: skip
+ERROR_STATUSES = [
+    ("ARGUMENT_INVALID", 400), ("QUERY_EMPTY", 400), ("MEMORY_NOT_FOUND", 404), ("TOPIC_NOT_FOUND", 404),
+    ("EMBEDDER_MISMATCH", 409), ("METADATA_BROKEN", 422), ("MODEL_MISSING", 503), ("STORE_BUSY", 503),
+    ("STORE_UNREADABLE", 503), ("INTERNAL", 500), ("SETTING_INVALID", 500),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "status"), ERROR_STATUSES)
 def test_an_error_has_its_status_and_the_same_envelope(running: Running, code: str, status: int) -> None:
     running.told.found = {**envelope.failure(JobError(code)), "results": []}
     reply = running.ask()
@@ -344,9 +344,7 @@ def test_whoever_hangs_holds_nobody_up_and_is_left_in_time(running: Running, mon
         connection.close()
 
 
-def test_more_connections_than_it_can_hold_are_closed_and_the_others_kept(
-    running: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_connections_are_closed_and_the_others_kept(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever they come from: opening one needs no token."""
     monkeypatch.setattr(BoundedProtocol, "most", 5)
     held = [running.connect() for _ in range(5)]

@@ -163,9 +163,7 @@ def test_without_a_model_it_is_ready_once_a_question_was_answered(
     assert (made.answers.is_ready, made.said) == (True, ["ready"])
 
 
-def test_what_was_missing_may_be_there_when_it_is_asked_again_whether_it_is_ready(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_missing_may_be_there_when_it_is_asked_again(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(JobError, match="still being loaded"):
         made.answers.require_ready()
     with monkeypatch.context() as missing:
@@ -187,9 +185,7 @@ def test_questions_are_measured_and_the_one_that_warms_is_none(made: Made, monke
     assert found["counters"] == {"question_errors": [["retrieve", "MODEL_MISSING", 1]]}
 
 
-def test_too_much_at_once_is_sent_away_and_nothing_is_forgotten(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_much_at_once_is_sent_away_and_nothing_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Made(tmp_path, most_at_once=3)
     held = threading.Event()
     monkeypatch.setattr(FakeReader, "held", held)

@@ -137,28 +137,28 @@ def test_jobs_are_listed_the_newest_first_page_by_page(place: Operated) -> None:
     assert pages == ids
 
 
-@pytest.mark.parametrize(
-    ("query", "count"),
-    [
-        ("state=failed", 8), ("state=failed,cancelled", 9), ("kind=cognify", 1), ("error=TOPIC_NOT_FOUND", 7),
-        ("state=failed&kind=compact&error=TOPIC_NOT_FOUND", 7), ("contains=job-00", 10), ("contains=chat-1", 7),
-        ("contains=%3Cb%3E", 0), (f"contains={'x' * 256}", 0), ("state=rejected", 0),
-    ],
-)  # fmt: skip
+JOB_FILTERS = [
+    ("state=failed", 8), ("state=failed,cancelled", 9), ("kind=cognify", 1), ("error=TOPIC_NOT_FOUND", 7),
+    ("state=failed&kind=compact&error=TOPIC_NOT_FOUND", 7), ("contains=job-00", 10), ("contains=chat-1", 7),
+    ("contains=%3Cb%3E", 0), (f"contains={'x' * 256}", 0), ("state=rejected", 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "count"), JOB_FILTERS)
 def test_a_list_of_jobs_is_filtered(place: Operated, query: str, count: int) -> None:
     found = place.found(f"/v1/jobs?limit=3&{query}")
     assert (found["total"], len(found["jobs"])) == (count, min(3, count))
 
 
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ("limt=3", "limit"), ("limit=0", "1 to 500"), ("limit=501", "1 to 500"), ("limit=1_0", "whole number"),
-        ("limit=%EF%BC%95", "whole number"), ("limit=", "whole number"), ("limit=3&limit=4", "twice"),
-        ("state=fialed", "failed"), ("state=", "one of"), ("kind=ingset", "ingest"), ("error=TOPIC_NOT", "error"),
-        ("contains=", "1 to 256"), (f"contains={'x' * 257}", "1 to 256"), (f"after={'x' * 5000}", "4096"),
-    ],
-)  # fmt: skip
+NOT_MEANT = [
+    ("limt=3", "limit"), ("limit=0", "1 to 500"), ("limit=501", "1 to 500"), ("limit=1_0", "whole number"),
+    ("limit=%EF%BC%95", "whole number"), ("limit=", "whole number"), ("limit=3&limit=4", "twice"),
+    ("state=fialed", "failed"), ("state=", "one of"), ("kind=ingset", "ingest"), ("error=TOPIC_NOT", "error"),
+    ("contains=", "1 to 256"), (f"contains={'x' * 257}", "1 to 256"), (f"after={'x' * 5000}", "4096"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "said"), NOT_MEANT)
 def test_what_cannot_be_meant_is_refused_with_what_is_near(place: Operated, query: str, said: str) -> None:
     reply = place.get(f"/v1/jobs?{query}")
     assert (reply.status, reply.code) == (400, "ARGUMENT_INVALID")
@@ -289,16 +289,16 @@ def test_a_job_is_dropped_as_it_was_sent(own: Operated) -> None:
     assert own.done("/v1/jobs", {**sent, "job_id": "mine"})["job_id"] == "mine", "the same again is no other"
 
 
+NOT_IN_THE_STORE = [
+    ("compact", {"topicId": "typo", "preview": True}, "TOPIC_NOT_FOUND"),
+    ("forget", {"topic_id": "typo"}, "TOPIC_NOT_FOUND"),
+    ("restore", {"decision_record_id": "typo"}, "MEMORY_NOT_FOUND"),
+    ("set_status", {"memory_id": "typo", "status": "Draft"}, "MEMORY_NOT_FOUND"),
+]
+
+
 @pytest.mark.usefixtures("_no_worker_is_started")
-@pytest.mark.parametrize(
-    ("kind", "payload", "code"),
-    [
-        ("compact", {"topicId": "typo", "preview": True}, "TOPIC_NOT_FOUND"),
-        ("forget", {"topic_id": "typo"}, "TOPIC_NOT_FOUND"),
-        ("restore", {"decision_record_id": "typo"}, "MEMORY_NOT_FOUND"),
-        ("set_status", {"memory_id": "typo", "status": "Draft"}, "MEMORY_NOT_FOUND"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "payload", "code"), NOT_IN_THE_STORE)
 def test_a_job_for_what_is_not_in_the_store_is_not_dropped(own: Operated, kind: str, payload: Any, code: str) -> None:
     assert own.post("/v1/jobs", {"kind": kind, "payload": payload}).outcome == (404, code)
     assert not spool.inbox(own.workspace.spool)

@@ -10,10 +10,10 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import loopback
 import pytest
 from harness import raising
 
@@ -99,7 +99,7 @@ class FileServer:
 def server() -> Iterator[FileServer]:
     state = FileServer(bytes(range(256)) * 1000)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Files(loopback.Handler):
         def do_GET(self) -> None:
             state.asked.append(self.headers["Range"])
             if state.status:
@@ -116,16 +116,9 @@ def server() -> Iterator[FileServer]:
             self.end_headers()
             self.wfile.write(body[: state.cut_after.pop(0)] if state.cut_after else body)
 
-        def log_message(self, *arguments: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-        thread.start()
-        state.url = f"http://127.0.0.1:{http.server_port}/file"
+    with loopback.serving(Files) as port:
+        state.url = f"http://127.0.0.1:{port}/file"
         yield state
-        http.shutdown()
-        thread.join()
 
 
 def get(server: FileServer, target: Path, wanted: File | None = None) -> list[int]:

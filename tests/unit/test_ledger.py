@@ -346,9 +346,7 @@ def test_an_end_that_askers_can_see_is_one_though_the_disk_refused_to_sync_it(
     assert ledger.cancel("a") == "ended"
 
 
-def test_a_start_that_was_half_written_is_the_same_attempt_at_the_next_try(
-    place: SpoolPaths, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_half_written_start_is_no_new_try(place: SpoolPaths, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     accepted(ledger, "a", "b")
     rename = files.rename
 

@@ -93,11 +93,7 @@ def test_a_topic_is_named_by_its_id_or_by_the_exact_title_of_its_newest_memory(w
         return summary(memory_id, topic_id)._replace(content=Content(title, "Context"))
 
     store.add([(titled("x", "topic-263200d7", "发票号"), None), (titled("y", "y", "full"), None)], NOW)
-    assert (
-        listing.topic_id_of(workspace, " 发票号 ")
-        == listing.topic_id_of(workspace, "topic-263200d7")
-        == "topic-263200d7"
-    )
+    assert {listing.topic_id_of(workspace, name) for name in (" 发票号 ", "topic-263200d7")} == {"topic-263200d7"}
     assert listing.topic_id_of(workspace, "full") == "full", "an id comes before a title"
     assert listing.topic_id_of(workspace, "Full") == "full", "as its title begins"
     assert listing.topic_id_of(workspace, "发票") == "发票", "no part of a title"

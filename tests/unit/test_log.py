@@ -45,14 +45,12 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def test_a_line_for_programs_is_one_object_with_its_fields(path: Path) -> None:
     log.set_up(path, "INFO", "json", foreground=False)
-    logging.getLogger("worker.scheduling.runner").warning(
-        "failed after %d s", 3, extra=log.of_job(RECORD, code="INTERNAL")
-    )
+    logging.getLogger("worker.scheduling.runner").warning("failed: %d s", 3, extra=log.of_job(RECORD, code="INTERNAL"))
     logging.getLogger("worker.scheduling.runner").debug("not asked for")
     (line,) = lines(path)
     assert line.pop("at").endswith("Z")
     assert line == {
-        "level": "WARNING", "logger": "worker.scheduling.runner", "message": "failed after 3 s", "pid": os.getpid(),
+        "level": "WARNING", "logger": "worker.scheduling.runner", "message": "failed: 3 s", "pid": os.getpid(),
         "job_id": "a-job", "correlation_id": "from-afar", "kind": "ingest", "attempt": 2, "code": "INTERNAL",
     }  # fmt: skip
 

@@ -318,9 +318,7 @@ def test_readers_have_the_old_full_text_index_until_the_new_one_is_whole(place: 
 def test_a_rebuild_of_words_that_was_cut_off_leaves_nothing_behind(place: Place) -> None:
     with place.having("a") as store:
         before = everything(place.workspace)
-        harmed(
-            place.workspace, migrations.WORDS.format(table="words_2"), "INSERT INTO words_2 VALUES ('half', 'of it')"
-        )
+        harmed(place.workspace, migrations.WORDS.format(table="words_2"), "INSERT INTO words_2 VALUES ('half', 'of')")
         assert store.rebuild_words() == 1
         assert everything(place.workspace) == before
 

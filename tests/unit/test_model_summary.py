@@ -74,18 +74,14 @@ def test_where_nobody_decided_anything_the_model_may_say_that_nothing_is_worth_k
     assert of(idle).content.context != "", "an empty answer is none"
     calls = (Call("make app", 2, "fatal error: zlib.h: No such file or directory"), Call("apt install zlib1g-dev"),
              Call("make app"))  # fmt: skip
-    mended = Segment(
-        0, (Turn("user", "build it, please", "line 1"), Turn("assistant", "It builds.", "line 2", calls=calls))
-    )
+    mended = Segment(0, (Turn("user", "build it", "line 1"), Turn("assistant", "It builds.", "line 2", calls=calls)))
     empty = ModelSummary(nothing=True, title="", request="", decided=[])
     assert summarise(mended, by_rules(mended), lambda *_: empty).content.context, "a failure with its fix is kept"
 
 
 def test_the_model_reads_the_beats_and_is_told_what_was_taken_back_but_not_what_was_pasted() -> None:
     pasted = "I get this, why?\n```\n" + "frame of a trace()\n" * 60 + "```"
-    shown = beats_text(
-        beats(segment(*TALK, ("user", pasted), ("assistant", "A file is missing."), ("user", "2. ok")).turns)
-    )
+    shown = beats_text(beats(segment(*TALK, ("user", pasted), ("assistant", "A file lacks."), ("user", "2. ok")).turns))
     assert "1. Person: let's make the start command hidden\n   Assistant: The start command is hidden now." in shown
     assert "(files were changed, taken back later)" in shown
     assert "The person took: Want me to use the discard writer instead?" in shown

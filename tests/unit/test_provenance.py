@@ -38,13 +38,12 @@ class Clone:
         git(self.theirs, "add", "-A")
         git(self.theirs, "commit", "-qm", name)
 
-    def clone(self) -> None:
-        git(self.theirs.parent, "clone", "-q", str(self.theirs), str(self.workspace.root))
-
     def pull(self) -> None:
         git(self.workspace.root, "pull", "-q")
 
-    def start(self) -> None:
+    def begin(self) -> None:
+        """Clone it, and begin to work there."""
+        git(self.theirs.parent, "clone", "-q", str(self.theirs), str(self.workspace.root))
         trust.adopt(self.workspace, self.config)
         self.ledger = Ledger(self.workspace.spool, [])
         self.intake = Intake(self.workspace.spool, self.ledger, LIMITS)
@@ -74,8 +73,7 @@ def clone(tmp_path: Path) -> Clone:
 
 def test_a_job_that_a_clone_brings_is_kept_and_not_run_until_somebody_says_so(clone: Clone) -> None:
     clone.commit(".cognee_jobs/evil-1.json", job("evil-1"))
-    clone.clone()
-    clone.start()
+    clone.begin()
     mine = client.submit(clone.workspace.spool, "noop", {}).job_id
     clone.scan()
     assert clone.code("evil-1") == "FILE_NOT_TRUSTED"
@@ -85,8 +83,7 @@ def test_a_job_that_a_clone_brings_is_kept_and_not_run_until_somebody_says_so(cl
 
 
 def test_a_job_that_a_pull_brings_is_kept_and_runs_under_a_new_id_when_somebody_says_so(clone: Clone) -> None:
-    clone.clone()
-    clone.start()
+    clone.begin()
     clone.commit(".cognee_jobs/evil-2.json", job("evil-2"))
     clone.pull()
     clone.scan()
@@ -102,8 +99,7 @@ def test_a_job_that_a_pull_brings_is_kept_and_runs_under_a_new_id_when_somebody_
 
 def test_requests_that_a_clone_or_a_pull_brings_are_removed_and_not_obeyed(clone: Clone) -> None:
     clone.commit(".cognee_jobs/control/pause.json", {})
-    clone.clone()
-    clone.start()
+    clone.begin()
     clone.scan()
     clone.commit(".cognee_jobs/control/pause.json", {"again": True})
     git(clone.workspace.root, "checkout", "-q", ".")
@@ -119,8 +115,7 @@ def test_requests_that_a_clone_or_a_pull_brings_are_removed_and_not_obeyed(clone
 
 
 def test_while_git_writes_files_the_inbox_waits_since_the_index_names_them_only_afterwards(clone: Clone) -> None:
-    clone.clone()
-    clone.start()
+    clone.begin()
     lock = clone.workspace.root / ".git" / "index.lock"
     lock.touch()
     job_id = client.submit(clone.workspace.spool, "noop", {}).job_id
@@ -133,8 +128,7 @@ def test_while_git_writes_files_the_inbox_waits_since_the_index_names_them_only_
 
 
 def test_a_lock_that_a_dead_git_left_does_not_close_the_inbox(clone: Clone) -> None:
-    clone.clone()
-    clone.start()
+    clone.begin()
     lock = clone.workspace.root / ".git" / "index.lock"
     lock.touch()
     long_ago = time.time() - 3600
@@ -145,8 +139,7 @@ def test_a_lock_that_a_dead_git_left_does_not_close_the_inbox(clone: Clone) -> N
 
 
 def test_a_rejected_job_that_is_no_job_cannot_get_a_new_id(clone: Clone) -> None:
-    clone.clone()
-    clone.start()
+    clone.begin()
     (clone.theirs / ".cognee_jobs").mkdir()
     (clone.theirs / ".cognee_jobs" / "evil-3.json").write_text("{")
     clone.commit("other.json", {})

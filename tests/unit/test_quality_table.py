@@ -97,9 +97,7 @@ def test_a_commit_is_run_from_its_own_files(sets: Path, tmp_path: Path, monkeypa
     assert (runs / "asked").read_text().split("\n") == ["quality", "sets", "--data", str(sets), "--runs"]
 
 
-def test_a_commit_that_does_not_run_ends_the_program_with_what_it_said(
-    sets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_commit_ends_it_with_its_words(sets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     committed(tmp_path / "repository", "raise SystemExit('no such set')", monkeypatch)
     with pytest.raises(SystemExit, match="HEAD did not run:\nno such set"):
         quality.main(["--data", str(sets), "--baseline", "HEAD"])

@@ -69,22 +69,20 @@ def days_ago(days: float) -> str:
     return clock.iso(NOW - timedelta(days=days))
 
 
-@pytest.mark.parametrize(
-    ("age", "half_life", "floor", "multiplier"),
-    [
-        (0.0, 7.0, 0.0, 1.0),
-        (7.0, 7.0, 0.0, 0.5),
-        (14.0, 7.0, 0.0, 0.25),
-        (90.0, 90.0, 0.85, 0.925),
-        (7.0, 7.0, 0.5, 0.75),
-        (1e9, 7.0, 0.0, 0.0),
-        (1e9, 90.0, 0.85, 0.85),
-        (None, 0.5, 0.0, 1.0),
-    ],
-)
-def test_a_half_life_halves_what_is_above_the_floor(
-    age: float | None, half_life: float, floor: float, multiplier: float
-) -> None:
+HALF_LIVES = [
+    (0.0, 7.0, 0.0, 1.0),
+    (7.0, 7.0, 0.0, 0.5),
+    (14.0, 7.0, 0.0, 0.25),
+    (90.0, 90.0, 0.85, 0.925),
+    (7.0, 7.0, 0.5, 0.75),
+    (1e9, 7.0, 0.0, 0.0),
+    (1e9, 90.0, 0.85, 0.85),
+    (None, 0.5, 0.0, 1.0),
+]
+
+
+@pytest.mark.parametrize(("age", "half_life", "floor", "multiplier"), HALF_LIVES)
+def test_half_lives_halve_above_the_floor(age: float | None, half_life: float, floor: float, multiplier: float) -> None:
     assert recency_multiplier(age, half_life, floor) == pytest.approx(multiplier, abs=1e-10)
 
 

@@ -83,9 +83,7 @@ FLAT = WithoutMeaning(2)
 
 # --- exact words ---
 
-LOG = "\n".join(
-    f"step {number}: copied a part of the archive and compared its length with the list" for number in range(400)
-)
+LOG = "\n".join(f"step {number}: copied a part of the archive and compared it with the list" for number in range(400))
 PROSE = (
     "We talked for an hour about how the worker decides what to do with a file that somebody drops. The part that"
     " reads it was split from the part that stores it, and the names were made shorter. {} was a part of it. After"

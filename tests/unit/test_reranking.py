@@ -138,9 +138,8 @@ def test_probabilities_of_any_logit() -> None:
 
 @pytest.fixture
 def server() -> Iterator[RerankServer]:
-    server = RerankServer()
-    yield server
-    server.close()
+    with RerankServer().running() as server:
+        yield server
 
 
 def at(server: RerankServer, **other: Any) -> RerankConfig:
@@ -503,11 +502,7 @@ def test_a_reader_keeps_its_reranker_and_other_settings_mean_another_reader(
     monkeypatch.setattr(query_client, "_kept", None)
     reader = query_client._reader(shelf.workspace, with_model(judge_folder))
     assert query_client._reader(shelf.workspace, with_model(judge_folder)) is reader
-    for other in (
-        EVERYTHING,
-        with_model(judge_folder, rerank_hits=3),
-        with_model(judge_folder, rerank_endpoint="http://x/"),
-    ):
+    for other in (EVERYTHING, with_model(judge_folder, rerank_hits=3), with_model(judge_folder, rerank_endpoint="x")):
         assert query_client._reader(shelf.workspace, other) is not reader
 
 

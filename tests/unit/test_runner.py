@@ -451,9 +451,7 @@ def test_while_the_child_runs_a_batch_the_next_is_started_and_the_one_before_is_
 
 
 @pytest.mark.parametrize("why", ["stopping", "paused"])
-def test_jobs_that_were_started_ahead_wait_again_when_no_more_may_start(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, why: str
-) -> None:
+def test_jobs_started_ahead_wait_once_none_may_start(bench: Bench, monkeypatch: pytest.MonkeyPatch, why: str) -> None:
     halted: threading.Event = getattr(bench.runner, why)
     monkeypatch.setattr(Backlog, "answer", lambda self, request, options: answer(self, request, options))
 
@@ -483,9 +481,7 @@ def test_a_job_started_ahead_is_cancelled_at_once_and_not_run(bench: Bench, monk
     assert (asked, bench.child.ended) == ([f"{number:02}" for number in range(12) if number != 5], [])
 
 
-def test_when_the_child_of_a_batch_dies_what_was_started_ahead_runs_in_the_next_one(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_once_a_batch_died_what_started_ahead_runs_in_the_next(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     told = Backlog.answer
 
     def answer(backlog: Backlog, request: Request, options: dict[str, Any]) -> dict[str, Any]:
@@ -510,16 +506,15 @@ def test_a_note_that_cannot_be_written_stops_no_job(ready: Bench, monkeypatch: p
     assert ready.run("a", runs).state == "succeeded"
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {},
-        {"outcomes": {"a": {"result": {}}}},
-        {"outcomes": {"a": {"neither": 1}}, "graph_lag": 0},
-        {"outcomes": {"a": {"error": {"message": "m"}}}, "graph_lag": 0},
-    ],
-    ids=["empty", "no graph_lag", "no outcome", "no code"],
-)
+UNREADABLE = [
+    {},
+    {"outcomes": {"a": {"result": {}}}},
+    {"outcomes": {"a": {"neither": 1}}, "graph_lag": 0},
+    {"outcomes": {"a": {"error": {"message": "m"}}}, "graph_lag": 0},
+]
+
+
+@pytest.mark.parametrize("answer", UNREADABLE, ids=["empty", "no graph_lag", "no outcome", "no code"])
 def test_an_answer_that_cannot_be_read_leaves_no_job_running(ready: Bench, answer: dict[str, Any]) -> None:
     record = ready.run("a", lambda request, options: answer)
     assert (record.state, record.error["code"]) == ("retrying", "INTERNAL")

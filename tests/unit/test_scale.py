@@ -111,9 +111,7 @@ def exhaustive(workspace: Workspace, query: str, arguments: dict[str, Any]) -> t
 @pytest.mark.parametrize(
     "arguments", [{}, {"ranking_mode": "blend"}, {"legacy": "append"}, {"max_results": 1}], ids=str
 )
-def test_with_a_weight_of_feedback_the_best_are_those_that_scoring_each_single_memory_would_give(
-    workspace: Workspace, arguments: dict[str, Any]
-) -> None:
+def test_with_feedback_the_best_are_those_scored_one_by_one(workspace: Workspace, arguments: dict[str, Any]) -> None:
     found = memories(200)
     add(workspace, *found)
     rate(workspace, *found)

@@ -155,12 +155,7 @@ def test_the_passage_that_is_the_question_has_the_cosine_one(shelf: Shelf) -> No
 
 def test_a_score_does_not_depend_on_which_other_memories_are_candidates(shelf: Shelf) -> None:
     """Else it could not be explained by id."""
-    shelf.add(
-        *(
-            summary(f"m{number}", f"Queue number {number} waits for the lock", plan_id=str(number))
-            for number in range(8)
-        )
-    )
+    shelf.add(*(summary(f"m{n}", f"Queue number {n} waits for the lock", plan_id=str(n)) for n in range(8)))
     everything = {hit["memory_id"]: hit for hit in shelf.ask("queue lock")["results"]}
     for number in range(8):
         (alone,) = shelf.ask("queue lock", plan_id=str(number))["results"]

@@ -39,9 +39,7 @@ def test_what_is_there_already_is_not_installed_again() -> None:
 
 
 @pytest.mark.parametrize("folder", ["archive-v0", "environments-v2"])
-def test_nothing_is_installed_into_a_temporary_environment_of_uvx(
-    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_installed_into_folders_of_uvx(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("worker.terminal.setup_extras.find_spec", lambda name: None)
     monkeypatch.setattr("sys.prefix", str(tmp_path / folder / "x"))
     with pytest.raises(JobError, match="EXTRA_NOT_ADDED") as refused:

@@ -100,9 +100,7 @@ def test_a_workspace_that_is_no_folder_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["home/ana", "home", ".", "/"])
-def test_the_home_folder_and_what_is_above_it_are_no_workspace_unless_one_is_there(
-    tmp_path: Path, folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_home_and_above_are_workspaces_once_used(tmp_path: Path, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "home" / "ana"
     home.mkdir(parents=True)
     (home / ".git").mkdir()  # such as a repository of dot files

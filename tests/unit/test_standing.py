@@ -740,9 +740,7 @@ IN_OTHER_WORDS = [
 
 
 @pytest.mark.parametrize(("earlier", "later", "state"), IN_OTHER_WORDS)
-def test_another_amount_replaces_another_choice_is_disputed_and_the_same_in_other_words_is_neither(
-    earlier: str, later: str, state: str | None
-) -> None:
+def test_amounts_replace_choices_dispute_other_words_do_neither(earlier: str, later: str, state: str | None) -> None:
     embedder = OnnxEmbedder(ENGLISH, DEFAULT_FOLDER)
     (probability,) = judge.replaces([(earlier, later)], embedder.embed)
     found = "replaced" if probability >= REPLACED else "disputed" if probability >= DISPUTED else None

@@ -115,9 +115,7 @@ def test_the_databases_address_is_no_way_for_a_member() -> None:
 
 
 @pytest.mark.parametrize(("is_pool", "reached"), [(True, PostgresTeam), (False, GatewayTeam)])
-def test_a_pools_copy_is_of_the_database_and_a_machines_of_the_gateway(
-    workspace: Workspace, tmp_path: Path, is_pool: bool, reached: type
-) -> None:
+def test_a_copy_is_of_database_or_gateway(workspace: Workspace, tmp_path: Path, is_pool: bool, reached: type) -> None:
     membership.join(workspace, tmp_path / "config", WANTED, is_pool=is_pool)
     settings = Settings(
         store="postgresql://u@localhost/d", team="https://h", team_token="t", config_dir=tmp_path / "config"

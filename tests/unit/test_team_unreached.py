@@ -1,16 +1,13 @@
 """What is told of a gateway that is not reached: each cause by itself, with the remedy that mends it. Real TLS."""
 
-import http.server
 import shutil
 import socket
 import ssl
 import subprocess
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import loopback
 import pytest
 from postgres import free_port
 
@@ -49,35 +46,10 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Certified:
     return Certified(str(folder / "ca.pem"), str(folder / "other.pem"), context)
 
 
-class Answering(http.server.BaseHTTPRequestHandler):
+class Answering(loopback.Handler):
     def do_POST(self) -> None:
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(b'{"value": "2026-11-20T12:00:00Z"}')
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-class Quiet(http.server.ThreadingHTTPServer):
-    def handle_error(self, *_: Any) -> None:
-        """A handshake that a client gave up."""
-
-
-@contextmanager
-def serving(context: ssl.SSLContext | None) -> Iterator[int]:
-    """A server on this machine; its port."""
-    server = Quiet(("127.0.0.1", 0), Answering)
-    if context is not None:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+        self.body()
+        self.answer(b'{"value": "2026-11-20T12:00:00Z"}')
 
 
 def error_of(address: str, ca_file: str | None = None, patience: float = 20) -> JobError:
@@ -96,14 +68,14 @@ def told(error: JobError) -> str:
 
 
 def test_with_the_authority_and_the_right_name_the_gateway_is_reached(certified: Certified) -> None:
-    with serving(certified.context) as port:
+    with loopback.serving(Answering, certified.context) as port:
         team = GatewayTeam(f"https://localhost:{port}", "cmt_a_b", ca_file=certified.authority)
         assert team.time()
         team.close()
 
 
 def test_without_the_authority_it_says_which_setting_needs_it(certified: Certified) -> None:
-    with serving(certified.context) as port:
+    with loopback.serving(Answering, certified.context) as port:
         found = error_of(f"https://localhost:{port}")
         assert found.code == "TEAM_MISCONFIGURED"
         assert "does not trust the certificate of the team's gateway at localhost" in found.message
@@ -113,7 +85,7 @@ def test_without_the_authority_it_says_which_setting_needs_it(certified: Certifi
 
 
 def test_a_name_that_the_certificate_does_not_have_is_told_with_those_that_it_has(certified: Certified) -> None:
-    with serving(certified.context) as port:
+    with loopback.serving(Answering, certified.context) as port:
         found = error_of(f"https://127.0.0.1:{port}", certified.authority)
     assert found.code == "TEAM_MISCONFIGURED"
     assert "is for memory.example.org, localhost, not for 127.0.0.1" in found.message
@@ -121,12 +93,12 @@ def test_a_name_that_the_certificate_does_not_have_is_told_with_those_that_it_ha
 
 
 def test_http_where_https_is_spoken_is_told_and_the_other_way_round(certified: Certified) -> None:
-    with serving(certified.context) as port:
+    with loopback.serving(Answering, certified.context) as port:
         found = error_of(f"http://localhost:{port}")
     assert told(found).startswith("TEAM_MISCONFIGURED: ")
     assert "speaks https, not http" in found.message
     assert "https://" in found.remediation
-    with serving(None) as port:
+    with loopback.serving(Answering) as port:
         found = error_of(f"https://localhost:{port}")
     assert told(found).startswith("TEAM_MISCONFIGURED: ")
     assert "does not speak https" in found.message

@@ -199,9 +199,7 @@ SEQUENCES = [
 
 
 @pytest.mark.parametrize("text", SEQUENCES)
-def test_what_a_memory_says_is_never_obeyed_by_the_terminal(
-    on_screen: Callable[..., str], capsys: pytest.CaptureFixture[str], text: str
-) -> None:
+def test_terminals_obey_no_memory(on_screen: Callable[..., str], capsys: pytest.CaptureFixture[str], text: str) -> None:
     def all_of_it() -> None:
         terminal.say(text)
         terminal.say((text, "bold"))
@@ -290,7 +288,5 @@ GRAPH_STATES = [
 
 
 @pytest.mark.parametrize(("memory", "copy_at", "has_cognee", "said"), GRAPH_STATES)
-def test_the_status_says_in_plain_words_how_far_the_graph_is(
-    memory: dict[str, Any], copy_at: str | None, has_cognee: bool, said: str
-) -> None:
+def test_the_status_tells_of_a_graph(memory: dict[str, Any], copy_at: str | None, has_cognee: bool, said: str) -> None:
     assert worker._graph(memory, {"team_copy_at": copy_at, "graph_installed": has_cognee}) == said

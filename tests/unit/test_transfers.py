@@ -43,6 +43,16 @@ class Lines:
             self.has_ended.set()
 
 
+class Client:
+    """Takes whatever is sent."""
+
+    def __init__(self) -> None:
+        self.got = bytearray()
+
+    async def take(self, message: Message) -> None:
+        self.got.extend(message.get("body", b""))
+
+
 def run(story: Callable[[], Coroutine[Any, Any, None]]) -> None:
     async def in_time() -> None:
         async with asyncio.timeout(60):
@@ -63,17 +73,9 @@ async def sent(lines: Lines, send: Callable[[Message], Coroutine[Any, Any, None]
 
 
 def test_all_lines_arrive_in_their_order() -> None:
-    got = bytearray()
-
-    async def story() -> None:
-        async def send(message: Message) -> None:
-            got.extend(message.get("body", b""))
-
-        await sent(lines, send)
-
-    lines = Lines(50)
-    run(story)
-    assert bytes(got) == b"".join(Lines(50)())
+    lines, client = Lines(50), Client()
+    run(lambda: sent(lines, client.take))
+    assert client.got == b"".join(Lines(50)())
     assert lines.has_ended.is_set()
 
 
@@ -96,14 +98,8 @@ def test_the_snapshot_ends_while_the_client_has_taken_nothing() -> None:
 
 
 def test_a_client_that_takes_nothing_is_given_up_and_its_file_is_closed() -> None:
-    async def story() -> None:
-        async def send(message: Message) -> None:
-            await asyncio.Event().wait()
-
-        await sent(lines, send, patience=0.05)
-
     lines = Lines(5)
-    run(story)
+    run(lambda: sent(lines, lambda _: asyncio.Event().wait(), patience=0.05))
     assert lines.has_ended.is_set()
 
 
@@ -120,21 +116,18 @@ def test_the_snapshot_of_a_client_that_went_away_is_not_read_to_its_end() -> Non
 
 
 def test_an_error_before_the_first_line_is_raised_and_a_later_one_cuts_the_answer_off() -> None:
-    got = bytearray()
+    client = Client()
 
     async def story() -> None:
-        async def send(message: Message) -> None:
-            got.extend(message.get("body", b""))
-
         spool = Spool(Lines(0, failure=JobError("TEAM_NOT_SHARED"))())
         with pytest.raises(JobError, match="TEAM_NOT_SHARED"):
             await spool.start()
         await spool.close()
-        await sent(Lines(3, failure=JobError("TEAM_UNREACHABLE")), send)
+        await sent(Lines(3, failure=JobError("TEAM_UNREACHABLE")), client.take)
 
     run(story)
-    assert got.startswith(b"0.")
-    assert not got.endswith(b"end\n")
+    assert client.got.startswith(b"0.")
+    assert not client.got.endswith(b"end\n")
 
 
 def test_a_full_disk_is_told_as_one_that_may_have_room_later(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -371,9 +371,7 @@ def _a_file_inside(config: Path) -> None:
     (config / "workspaces").write_text("")
 
 
-def test_a_full_disk_is_no_fault_of_the_configuration_folder(
-    workspace: Workspace, config: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_no_folders_fault(workspace: Workspace, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trust.files, "replace", raising(OSError(errno.ENOSPC, "")))
     with pytest.raises(JobError, match="DISK_FULL"):
         trust.adopt(workspace, config)

@@ -101,9 +101,7 @@ WAITING_KINDS = [
 
 
 @pytest.mark.parametrize(("kind", "payload", "waits"), WAITING_KINDS)
-def test_only_what_will_store_memories_counts(
-    workspace: Workspace, kind: str, payload: dict[str, Any], waits: bool
-) -> None:
+def test_only_jobs_that_store_count(workspace: Workspace, kind: str, payload: dict[str, Any], waits: bool) -> None:
     drop(workspace, "a", kind, payload)
     assert waiting_jobs.warnings(workspace) == ([ONE] if waits else [])
 

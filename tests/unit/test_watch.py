@@ -77,9 +77,7 @@ def test_what_is_on_its_way_in_or_asked_for_is_not_idle(workspace: Workspace) ->
 
 
 @pytest.mark.parametrize("way", ["dropped", "retry"])
-def test_what_the_worker_takes_in_during_a_scan_is_not_missed(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, way: str
-) -> None:
+def test_no_job_taken_in_meanwhile_is_missed(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     """The worker writes the record first and removes the file then; so a scan sees one of them at least."""
     path = getattr(workspace.spool, way)("x")
     path.write_text("{}")
