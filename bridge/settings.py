@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from jobs.errors import JobError
 from jobs.layout import expand_home
@@ -353,8 +353,8 @@ _DEFAULTS = {"sources": {}} | {name: row.default for name, row in SETTINGS.items
 
 
 @cache
-def _types() -> dict[str, Any]:
-    return get_type_hints(Settings)
+def _type(name: str) -> Any:
+    return eval(Settings.__annotations__[name])  # noqa: S307 - ours, and of one alone, since questions wait for it
 
 
 def names() -> list[str]:
@@ -504,7 +504,7 @@ def _same_source(key: str, endpoint: str, values: dict[str, Any], sources: dict[
 
 
 def _convert(name: str, value: Any, source: str) -> Any:
-    kind = _types()[name]
+    kind = _type(name)
     options = [k for k in get_args(kind) if k is not type(None)] if get_args(kind) else [kind]
     try:
         options = [word for option in options for word in get_args(option) or (option,)]
@@ -589,6 +589,7 @@ _LEFT_OUT: dict[str, dict[str, Any]] = {
     "numpy._core._add_newdocs": {},
     "numpy._core._add_newdocs_scalars": {},
     "numpy._typing": {"NDArray": list},
+    "numpy._utils._inspect": {"getargspec": lambda function: ((), None, None, None)},
     "ast": {},
     "inspect": {"cleandoc": str, "signature": lambda function: None},
     "pickle": {},

@@ -54,6 +54,10 @@ def _help_width() -> int:
         return 78  # in a pipe, which usually ends at a terminal, such as a pager
 
 
+# argparse's words have no translations, and to look for some takes a millisecond.
+argparse._ = str  # type: ignore[attr-defined]
+
+
 class Parser(argparse.ArgumentParser):
     """Reports wrong usage as a JobError with a suggestion, so that the process still prints its JSON answer.
 

@@ -2,8 +2,9 @@
 
 First the recent sessions, a line each, the newest first: what was asked, what came out; older ones of which only a
 title tells share a line. Then what holds: decisions, those that somebody stored before those that were captured, those
-of the branch first. Then what is open. What was replaced is left out, and so are superseded memories and drafts. A line
-that does not fit is left out; those of older captured sessions are cut.
+of the branch first; of what was captured, other decisions of the newest sessions alone: older ones may be overtaken.
+Then what is open. What was replaced is left out, and so are superseded memories and drafts. A line that does not fit is
+left out; those of older captured sessions are cut.
 
 A wrong note is worse than none. So of what was captured, a line is understood alone and says something to know, unless
 it is the newest session's; and what a later line is about is not said again, since that line is where it stands now.
@@ -120,7 +121,9 @@ def block(
         for number, line in made.items()
         if worth[number] > 2 * (number not in recent) or line.mark or (number in recent[:1] and not _continues(line))
     ]
-    holding = [each for memory in stored_first for each in _settled(memory, remarks, captured, alone=True)]
+    new = {memory.metadata.session_id for memory in told if memory.number in recent}
+    lasting = [memory for memory in stored_first if memory.number not in captured or memory.metadata.session_id in new]
+    holding = [each for memory in lasting for each in _settled(memory, remarks, captured, alone=True)]
     place = {memory.number: place for place, memory in enumerate(memories)}
     subjects = _subjects((*lines, *holding))
 
@@ -232,9 +235,9 @@ def _settled(memory: Memory, became: Became, captured: Captured, *, alone: bool 
             for each, (request, _, outcome) in zip(found, sides, strict=True)]  # fmt: skip
     heading = title(memory).rstrip("….").casefold()
     least = _LEAST_SAID if alone else _LEAST_ASKED
-    named = [each for each in said if len(subject_words(each.words)) >= least]
-    plans = [each for each in named if each.words.casefold().startswith(heading)]
-    if plans:
+    named = [each for each in said if each.words.casefold().startswith(heading)]
+    named = [each for each in named if not turn_words.says("refers", each.words)]
+    if plans := [each for each in named if len(subject_words(each.words)) >= least]:
         return [each for each in plans if not alone or OUTCOME in each.words]
     return [each._replace(words=_brief(each.words)) for each in said if _is_understood(each.words, least)]
 

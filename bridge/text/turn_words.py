@@ -42,8 +42,8 @@ _TABLE: dict[Part, str] = {
         wait next first then now_the_test* i_now_have i've_now_got
         ich_werde lass_mich soll_ich je_vais laissez-moi veux-tu voy_a vamos_a déjame vou vamos deixe-me vado_a
         lasciami
-        сейчас давай* я_проверю я_сделаю 我将 我先 我会 我来 我准备 让我 接下来 需要我 まず これから それでは 먼저
-        이제 제가""",
+        сейчас давай* я_проверю я_сделаю 我将 我先 我会 我来 我准备 让我 接下来 需要我 我需要 现在我 看起来
+        まず これから それでは 먼저 이제 제가""",
     # The person takes back what was asked or done before.
     "retracts": """
         ok_but ok,_but okay,_but well,_but sure_but sure,_but yes,_but yeah,_but no hmm_no hmm,_no nope nah wait
@@ -180,7 +180,8 @@ _TABLE: dict[Part, str] = {
         everything_is production-ready fully_functional powerful well-organized well-structured best_practices cleaner
         clearer more_organized more_maintainable intuitive efficient high-quality
         works_correctly now_works now_working working_correctly everything_works
-        umfassend* nahtlos* robuste* professionnel* profesional* abrangente комплексн* 全面 完善 包括的 포괄적""",
+        umfassend* nahtlos* robuste* professionnel* profesional* abrangente комплексн* 全面
+        完善 专业级 包括的 포괄적""",
     # What an answer says of a result takes a part of it back, or tells why there is none.
     "limits": """
         but however although due_to because still unless aber jedoch mais pero mas ma però но 但 しかし 하지만""",

@@ -395,7 +395,7 @@ def every_cut(tmp_path: Path, refuse_after: Callable[..., None]) -> EveryCut:
 
 def take_in(place: SpoolPaths, live: list[Record]) -> Ledger:
     ledger = Ledger(place, live, now=lambda: LATER)
-    Intake(place, ledger, replace(LIMITS, partial_write_grace=2.0)).scan()
+    Intake(place, ledger, LIMITS.changed(partial_write_grace=2.0)).scan()
     return ledger
 
 
