@@ -433,9 +433,8 @@ def test_servers_killed_one_after_the_other_come_again_after_growing_pauses(mode
     assert said == ["0.5 s have passed", "1 s have passed", "2 s have passed"]
 
 
-def test_a_worker_that_is_killed_takes_its_server_along_and_the_next_one_serves(
-    model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_worker_ends_its_server(model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the next one serves."""
     place = Served(tmp_path, model_cache)
     first = place.worker().ready()
     server = place.warm()

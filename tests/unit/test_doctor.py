@@ -413,9 +413,8 @@ def test_a_workspace_that_is_well_is_found_well_and_left_as_it_is(used: Workspac
     }
 
 
-def test_capture_is_said_to_be_on_and_a_damaged_list_and_lost_or_failing_hooks_are_found(
-    used: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_capture_and_its_faults_are_findings(used: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That it is on; a damaged list; hooks that are lost or fail."""
     monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     config = load().config_folder

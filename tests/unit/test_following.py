@@ -72,9 +72,7 @@ def worker(team: Team) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("has_copy", [False, True])
-def test_without_a_team_of_this_user_nothing_is_said_asked_or_started(
-    team: Team, tmp_path: Path, has_copy: bool
-) -> None:
+def test_without_a_team_of_this_user_nothing_is_said_asked_or_begun(team: Team, tmp_path: Path, has_copy: bool) -> None:
     if has_copy:
         membership.leave(team.workspace, tmp_path / "config")
     else:

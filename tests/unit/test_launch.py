@@ -116,9 +116,8 @@ def test_where_none_lives_one_is_started(workspace: Workspace, started: Started,
     assert started.options["start_new_session"] is True, "it outlives its asker's terminal"
 
 
-def test_who_does_not_wait_starts_one_that_leaves_when_idle_and_no_other_within_seconds(
-    workspace: Workspace, started: Started
-) -> None:
+def test_who_does_not_wait_starts_one_and_no_other_within_seconds(workspace: Workspace, started: Started) -> None:
+    """It leaves when it is idle."""
     launch.begin(workspace)
     launch.begin(workspace)
     (arguments,) = started.arguments

@@ -144,9 +144,7 @@ def test_a_copy_of_a_workspace_is_purged_and_the_original_stays_trusted(workspac
 
 
 @pytest.mark.parametrize("holder", ["store", "worker"])
-def test_what_another_process_holds_is_left_alone(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, holder: str
-) -> None:
+def test_what_somebody_holds_is_left_alone(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, holder: str) -> None:
     """A process that holds the worker's lock and is not known as a worker gets no signal either."""
     monkeypatch.setattr(purge_command, "_CHILD_SECONDS", 0.0)
     monkeypatch.setattr("worker.terminal.process_commands._UNKNOWN_HOLDER_SECONDS", 0.0)
