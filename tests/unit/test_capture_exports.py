@@ -124,9 +124,8 @@ HEADS = [
 
 
 @pytest.mark.parametrize(("head", "at", "title"), HEADS)
-def test_the_head_of_a_file_tells_title_and_date_unless_the_date_may_be_two(
-    tmp_path: Path, head: str, at: str | None, title: str | None
-) -> None:
+def test_the_head_tells_title_and_plain_date(tmp_path: Path, head: str, at: str | None, title: str | None) -> None:
+    """Unless the date may be two."""
     turns, findings = parsed(tmp_path, head, labelled("## User", "## Assistant"))
     assert {turn.at for turn in turns} == {at}
     assert findings.title == title

@@ -327,9 +327,8 @@ def test_without_weight_votes_change_no_digit(share: float, days: float | None, 
 
 
 @given(COSINE, SHARE, AGES, VOTES)
-def test_the_reported_factors_with_feedback_are_those_of_the_score(
-    cosine: float, lexical: float, days: float | None, votes: Votes
-) -> None:
+def test_factors_with_feedback_make_the_score(cosine: float, lexical: float, days: float | None, votes: Votes) -> None:
+    """As they are reported."""
     ranking = PRODUCT._replace(feedback_weight=0.3)
     memory, found = aged(days, "Active"), relevance(cosine, cosine, lexical)
     shown, parts = factors(memory, found, ranking, votes).reported(), components(memory, found, ranking, votes)

@@ -205,9 +205,8 @@ def test_what_is_not_relevant_enough_is_no_hit_however_new(shelf: Shelf) -> None
     texts=st.lists(st.text(alphabet="abc .", min_size=1).filter(str.strip), min_size=1, max_size=8),
     query=st.text(alphabet="abc ", min_size=1).filter(str.strip),
 )
-def test_the_default_floor_follows_the_best_hit_and_the_answer_names_it(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[str], query: str
-) -> None:
+def test_the_floor_follows_the_best_hit(tmp_path_factory: pytest.TempPathFactory, texts: list[str], query: str) -> None:
+    """The default one, and the answer names it."""
     shelf = Shelf(tmp_path_factory.mktemp("floor"))
     shelf.add(*(legacy(str(number), text) for number, text in enumerate(texts)))
     every = shelf.ask(query)["results"]
