@@ -147,9 +147,7 @@ def test_a_plan_that_aider_repeats_as_a_request_is_the_assistants(tmp_path: Path
 
 def test_what_is_said_after_the_last_folded_block_of_a_tool_is_the_report(tmp_path: Path) -> None:
     path = tmp_path / "talk.md"
-    blocks = (
-        "Let me look.\n\n<details>\n<summary>Edit file: x</summary>\nSECRET\n</details>\n\n---\n\nThe port is 80 now."
-    )
+    blocks = "Let me look.\n\n<details>\n<summary>Edit: x</summary>\nSECRET\n</details>\n\n---\n\nThe port is 80 now."
     path.write_text(f"_**User**_\n\nWhich port?\n\n_**Assistant**_\n\n{blocks}\n", "utf-8")
     turns, _ = read("export", path)
     assert turns[1].text.rsplit("\n\n", turns[1].report)[-1] == "The port is 80 now."
