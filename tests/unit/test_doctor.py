@@ -153,9 +153,7 @@ def worker(**change: Any) -> doctor_worker.Worker:
         NOW, heartbeat=beat(), lock_is_there=True, is_alive=True, boot_id="b", heartbeat_process=True, embedder="e",
         child_limit=100, token_mode=0o600,
     )  # fmt: skip
-    for name, value in change.items():
-        setattr(it, name, value)
-    return it
+    return replace(it, **change)
 
 
 OLD = clock.iso(NOW - timedelta(minutes=5))
@@ -209,10 +207,7 @@ def brief(state: str = "queued", minutes: float = 0, code: str | None = None, **
 
 
 def queue(*briefs: dict[str, Any], **change: Any) -> doctor_queue.Queue:
-    it = doctor_queue.Queue(NOW, True, False, False, list(briefs), most_active=10, most_ended=5)
-    for name, value in change.items():
-        setattr(it, name, value)
-    return it
+    return replace(doctor_queue.Queue(NOW, True, False, False, list(briefs), most_active=10, most_ended=5), **change)
 
 
 MINUTES = timedelta(minutes=1)
@@ -266,9 +261,7 @@ def test_failures_are_one_finding_a_cause_with_the_cause_s_own_remedy() -> None:
 
 def store(**change: Any) -> inspection.StoreStatus:
     it = inspection.StoreStatus(is_there=True, size=9, format=FORMAT, whole=[], embedder="e", memories=2, words=2)
-    for name, value in change.items():
-        setattr(it, name, value)
-    return it
+    return replace(it, **change)
 
 
 LONG_AGO = clock.iso(NOW - timedelta(hours=1))
