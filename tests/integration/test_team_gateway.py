@@ -612,9 +612,10 @@ def test_a_record_that_says_other_than_its_job_is_refused(strangers: Strangers, 
     assert (answer.status_code, answer.json()["error_code"]) == (400, "ARGUMENT_INVALID")
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b"{}", b'{"workspace_id": 1}', b'{"workspace_id": "x"}', b"\xff", b'{"a": ' * 5000]
-)
+NO_REQUESTS = [b"", b"{", b"[]", b"{}", b'{"workspace_id": 1}', b'{"workspace_id": "x"}', b"\xff", b'{"a": ' * 5000]
+
+
+@pytest.mark.parametrize("body", NO_REQUESTS)
 def test_what_is_no_request_gets_a_clear_error(strangers: Strangers, body: bytes) -> None:
     for name in ("registered", "share", "incoming", "listen"):
         headers = {"Authorization": f"Bearer {strangers.anns}"}

@@ -178,9 +178,10 @@ def test_the_terminal_of_claude_code_is_read_without_outputs() -> None:
     assert "SECRET" not in repr(turns)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "   \n", "no name at all\n", "{", "[", "[1,2", "[]", "{}", "null", '{"a": 1}\n{"b": 2}\n']
-)
+NO_CONVERSATIONS = ["", "   \n", "no name at all\n", "{", "[", "[1,2", "[]", "{}", "null", '{"a": 1}\n{"b": 2}\n']
+
+
+@pytest.mark.parametrize("text", NO_CONVERSATIONS)
 def test_a_file_without_a_conversation_gives_no_turn_and_no_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "export"
     path.write_text(text, "utf-8")

@@ -236,9 +236,10 @@ def test_with_its_model_jobs_are_taken(workspace: Workspace, tmp_path: Path, mon
         opening.require_model(workspace, settings.embedding)
 
 
-@pytest.mark.parametrize(
-    ("more", "remedy"), [({}, "EMBEDDING_API_KEY"), ({"embedding_provider": "openai_compatible"}, "EMBEDDING_ENDPOINT")]
-)
+ENDPOINT_LACKS = [({}, "EMBEDDING_API_KEY"), ({"embedding_provider": "openai_compatible"}, "EMBEDDING_ENDPOINT")]
+
+
+@pytest.mark.parametrize(("more", "remedy"), ENDPOINT_LACKS)
 def test_an_endpoint_without_what_it_needs_is_told(tmp_path: Path, more: dict[str, str], remedy: str) -> None:
     settings = Settings(cache_dir=tmp_path, **{**REMOTE, **more})  # type: ignore[arg-type]
     with pytest.raises(JobError, match="EMBEDDING_CONFIG") as caught:

@@ -714,9 +714,10 @@ def fixed(workspace: Workspace) -> dict[str, str]:
     return {each.fix: each.message for each in done}
 
 
-@pytest.mark.parametrize(
-    ("harm", "fix"), [(open_up, "close to others"), (no_gitignore, "add .gitignore"), (old_part, "remove parts")]
-)
+MENDED = [(open_up, "close to others"), (no_gitignore, "add .gitignore"), (old_part, "remove parts")]
+
+
+@pytest.mark.parametrize(("harm", "fix"), MENDED)
 def test_what_is_safe_to_mend_is_mended_once(used: Workspace, harm: Callable[[Workspace], None], fix: str) -> None:
     harm(used)
     assert fix in fixed(used)

@@ -110,9 +110,10 @@ def test_a_memory_from_the_future_has_the_age_nought() -> None:
     assert age_days(summary(created_at=days_ago(-5)), PRODUCT) == 0.0
 
 
-@pytest.mark.parametrize(
-    ("status", "multiplier"), [("DecisionRecord", 1.1), ("Active", 1.0), ("Superseded", 0.4), ("Draft", 1.0)]
-)
+MULTIPLIERS = [("DecisionRecord", 1.1), ("Active", 1.0), ("Superseded", 0.4), ("Draft", 1.0)]
+
+
+@pytest.mark.parametrize(("status", "multiplier"), MULTIPLIERS)
 def test_each_status_has_the_multiplier_of_the_contract(status: str, multiplier: float) -> None:
     found = factors(summary(status), Relevance(0.5, 0.5, 0.5), PRODUCT)
     assert found.status_multiplier == multiplier

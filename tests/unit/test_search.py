@@ -111,9 +111,10 @@ def test_a_name_that_most_memories_have_is_found_all_the_same_beside_rarer_words
     assert min(lexical(shelf, "why does E1042 block the queue").values()) >= 0.5
 
 
-@pytest.mark.parametrize(
-    "query", ['"', "AND OR NOT", "a* NEAR(b)", "topic:x", "{}[]()^", "; DROP TABLE words", "-", "𞤀𞤁"]
-)
+INDEX_LANGUAGE = ['"', "AND OR NOT", "a* NEAR(b)", "topic:x", "{}[]()^", "; DROP TABLE words", "-", "𞤀𞤁"]
+
+
+@pytest.mark.parametrize("query", INDEX_LANGUAGE)
 def test_no_query_is_taken_for_the_indexs_own_language(shelf: Shelf, query: str) -> None:
     shelf.add(summary("a", "something"))
     assert set(lexical(shelf, query)) <= {"a"}

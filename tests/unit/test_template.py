@@ -579,9 +579,10 @@ def test_a_turn_without_facts_is_a_turn() -> None:
     assert parse_conversation("User asked: a\n\nAssistant answered: b") == Conversation("a", "b")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "User asked: a", "Assistant answered: b", "So\n\nUser asked: a\n\nAssistant answered: b"]
-)
+NO_TURNS = ["", "User asked: a", "Assistant answered: b", "So\n\nUser asked: a\n\nAssistant answered: b"]
+
+
+@pytest.mark.parametrize("text", NO_TURNS)
 def test_other_texts_are_no_turns(text: str) -> None:
     assert parse_conversation(text) is None
 
