@@ -8,8 +8,6 @@ that came, as text, so a test can look for what a hook gave to the model.
         assert any("notes" in request for request in models.requests)
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,7 +54,7 @@ class AgentModels:
         return Handler
 
     @contextmanager
-    def running(self) -> Iterator[AgentModels]:
+    def running(self) -> "Iterator[AgentModels]":
         """Serve for the block."""
         with loopback.serving(self._handler()) as port:
             self.url = f"http://127.0.0.1:{port}"

@@ -4,8 +4,6 @@ Imported, it gives the tests' side; run, it is the process that forks. Each fork
 line each way, and can be told to say when it enters a certain place, so that it can be killed there.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -58,7 +56,7 @@ class Forks:
                 stderr=errors,
             )
 
-    def start(self, sleep: Callable[[float], None] = time.sleep) -> Fork:
+    def start(self, sleep: Callable[[float], None] = time.sleep) -> "Fork":
         def connect() -> socket.socket | None:
             assert self._process.poll() is None, self.log()
             found = socket.socket(socket.AF_UNIX)
@@ -93,7 +91,7 @@ class Fork:
         self.was_killed = False
         self.pid: int = self._read()[1]
 
-    def __enter__(self) -> Fork:
+    def __enter__(self) -> "Fork":
         return self
 
     def __exit__(

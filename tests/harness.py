@@ -3,8 +3,6 @@
 Nothing here sleeps for a guessed time: ``until`` looks again and again, and gives up at a deadline.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -178,11 +176,11 @@ class Place:
         done = self.cli(*arguments, "--json", **options)
         return done.returncode, json.loads(done.stdout)["error_code"]
 
-    def worker(self) -> RealWorker:
+    def worker(self) -> "RealWorker":
         return RealWorker(self)
 
     @contextmanager
-    def worker_in_state(self, state: str) -> Iterator[RealWorker]:
+    def worker_in_state(self, state: str) -> "Iterator[RealWorker]":
         """A worker that is in another state than ready once it is there."""
         worker = RealWorker(self)
         try:
@@ -244,7 +242,7 @@ class RealWorker:
             stderr=subprocess.PIPE,
         )
 
-    def __enter__(self) -> RealWorker:
+    def __enter__(self) -> "RealWorker":
         return self.ready()
 
     def __exit__(self, *_: object) -> None:
@@ -253,7 +251,7 @@ class RealWorker:
         finally:
             self.kill()
 
-    def ready(self) -> RealWorker:
+    def ready(self) -> "RealWorker":
         def look() -> bool:
             assert self.process.poll() is None, self.place.log_end()
             beat = self.place.heartbeat()

@@ -3,8 +3,6 @@
 What it answers is held against the OpenAPI document.
 """
 
-from __future__ import annotations
-
 import asyncio
 import http.client
 import json
@@ -70,7 +68,7 @@ class Running:
         method: str = "POST",
         token: str | None = TOKEN,
         **headers: str | None,
-    ) -> Reply:
+    ) -> "Reply":
         """A well-formed request, but for what is given otherwise; a header that is None is left out."""
         data = body if isinstance(body, bytes) else json.dumps({"query": "x"} if body is None else body).encode()
         sent: dict[str, str | None] = {"Content-Type": "application/json"}

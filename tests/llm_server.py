@@ -17,8 +17,6 @@ As a process (``python tests/llm_server.py``) it prints its URL and takes a scri
 ``GET /requests``, and ends with its stdin.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json
@@ -161,7 +159,7 @@ class LlmServer:
         self._http = _Http(self, port)
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
-    def __enter__(self) -> LlmServer:
+    def __enter__(self) -> "LlmServer":
         self._thread.start()
         return self
 

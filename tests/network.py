@@ -1,7 +1,5 @@
 """A network link between one machine and a server, which a test cuts, holds and heals."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading
@@ -39,7 +37,7 @@ class Link:
         """The same database, reached through the link."""
         return direct.replace(f":{self._target[1]}/", f":{self.port}/")
 
-    def __enter__(self) -> Link:
+    def __enter__(self) -> "Link":
         return self
 
     def __exit__(self, *_: object) -> None:

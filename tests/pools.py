@@ -1,7 +1,5 @@
 """A pool of workers, for tests: a real process that has the database's own address."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -39,7 +37,7 @@ class PoolProcess:
                 start_new_session=True,
             )
 
-    def __enter__(self) -> PoolProcess:
+    def __enter__(self) -> "PoolProcess":
         return self
 
     def __exit__(self, *_: object) -> None:

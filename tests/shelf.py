@@ -1,7 +1,5 @@
 """A workspace with memories, and questions to it through the door that every asker takes."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -56,7 +54,7 @@ class Shelf:
         self.embedder = embedder or FakeEmbedder(dimensions=64)
         self.settings = settings
 
-    def add(self, *memories: Memory) -> Shelf:
+    def add(self, *memories: Memory) -> "Shelf":
         self.workspace.memory.mkdir(mode=0o700, exist_ok=True)
         store = Store(self.workspace, self.embedder)
         store.add([(memory, None) for memory in memories], STORED)

@@ -1,7 +1,5 @@
 """Transcripts for tests: fixtures put where a tool keeps them, and read."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -80,7 +78,7 @@ def lines_of(turns: list[Turn]) -> list[str]:
     return [f"{turn.part + ' ' if turn.part else ''}{turn.speaker}: {turn.text}" for turn in turns]
 
 
-def claude_session(place: Place, talk: Sequence[tuple[str, str]], number: int = 1, day: int = 20) -> str:
+def claude_session(place: "Place", talk: Sequence[tuple[str, str]], number: int = 1, day: int = 20) -> str:
     """A session of Claude Code in the home and the workspace of a place, on that day of November. Returns its id."""
     encoded = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(place.workspace.root))
     session = str(UUID(int=number, version=4))

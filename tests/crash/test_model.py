@@ -5,8 +5,6 @@ and the clock are stand-ins. At each durable step the worker may be killed: then
 another one recovers from the disk. A reader looks at every record at each of these steps.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile
@@ -131,7 +129,7 @@ class FakeChild:
 
     should_recycle = False
 
-    def __init__(self, world: EngineMachine) -> None:
+    def __init__(self, world: "EngineMachine") -> None:
         self._world = world
         self._why: Why | None = None
         self._depth = 0
@@ -195,7 +193,7 @@ class FakeChild:
 class Engine:
     """The worker's parts, in memory; made anew from the disk after each kill."""
 
-    def __init__(self, world: EngineMachine, *, worker_died: bool) -> None:
+    def __init__(self, world: "EngineMachine", *, worker_died: bool) -> None:
         place = world.place
         live = recovery.recover(place, world.now, worker_died=worker_died)
         once = world.tree()

@@ -1,7 +1,5 @@
 """The MCP server as agents meet it: the official client, the real process, a real workspace."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -52,7 +50,7 @@ class Raw:
         self._pump = threading.Thread(target=self._drain)
         self._pump.start()
 
-    def __enter__(self) -> Raw:
+    def __enter__(self) -> "Raw":
         return self
 
     def __exit__(self, *_: object) -> None:

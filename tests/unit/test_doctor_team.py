@@ -1,7 +1,5 @@
 """What doctor says of a team, of given facts: whether it is reached, whether its jobs run, and its copies."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
-def workspace(idle_seconds: float | None = None) -> TeamWorkspace:
+def workspace(idle_seconds: float | None = None) -> "TeamWorkspace":
     return {
         "workspace_id": "3f0c1f8e-0000-4000-8000-000000000000",
         "name": "backend",
@@ -32,7 +30,7 @@ def workspace(idle_seconds: float | None = None) -> TeamWorkspace:
     }
 
 
-def copy(days: float, forgotten: int = 0) -> TeamCopy:
+def copy(days: float, forgotten: int = 0) -> "TeamCopy":
     return {
         "node": "laptop/1",
         "behind": 3,

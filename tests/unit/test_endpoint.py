@@ -1,7 +1,5 @@
 """The worker's side of HTTP: listening, the token, and when there is a process that answers."""
 
-from __future__ import annotations
-
 import logging
 import socket
 import stat
@@ -96,7 +94,7 @@ class Made:
     def _changed(self) -> None:
         self.changes += 1
 
-    def __enter__(self) -> Made:
+    def __enter__(self) -> "Made":
         self.endpoint.start()
         return self
 

@@ -1,7 +1,5 @@
 """Which memories match a question, and how well: over a real store, with a tiny embedder."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -42,14 +40,14 @@ class Shelf(shelf_module.Shelf):
         super().__init__(folder)
         self.workspace.memory.mkdir(mode=0o700)
 
-    def rebuild(self) -> Shelf:
+    def rebuild(self) -> "Shelf":
         store = Store(self.workspace, self.embedder)
         store.rebuild_vectors()
         store.rebuild_words()
         store.close()
         return self
 
-    def add(self, *memories: Memory) -> Shelf:
+    def add(self, *memories: Memory) -> "Shelf":
         super().add(*memories)
         return self
 

@@ -1,7 +1,5 @@
 """What is promised to whoever drops jobs, and that it holds after a power cut."""
 
-from __future__ import annotations
-
 import json
 from bisect import bisect_right
 from collections import defaultdict
@@ -33,7 +31,7 @@ class Promises:
     put_away: list[tuple[int, str]] = field(default_factory=list)
     pruned: list[tuple[int, str]] = field(default_factory=list)
 
-    def again(self, cut: int, left: list[Record], then: Promises) -> Promises:
+    def again(self, cut: int, left: list[Record], then: "Promises") -> "Promises":
         """Those before a cut, and those of what was recorded over what it left: steps are counted on from the cut.
 
         Records that the cut has left are on the medium; what it took of those that were not synced is gone.

@@ -1,8 +1,6 @@
 """The memory store in use, recorded; and what has to hold of it after a power cut: what was done is there, what was
 under way is there whole or not at all."""
 
-from __future__ import annotations
-
 import copy
 import os
 import sqlite3
@@ -77,7 +75,7 @@ class Expected:
     owed: list[tuple[str, str]] = field(default_factory=list)
     has_graph: bool = False
 
-    def after(self, what: str, *names: str) -> Expected:
+    def after(self, what: str, *names: str) -> "Expected":
         then = copy.deepcopy(self)
         match what:
             case "graph":
