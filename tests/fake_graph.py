@@ -1,7 +1,7 @@
 """The child's stores with a graph that takes everything at once, without cognee; such a graph for whole processes."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -100,7 +100,7 @@ class CogneeStore(FakeCognee):
     def in_prose(self, question: str, *_: object) -> str:
         return f"What it has answers {question}"
 
-    def picture(self, memory_ids: Sequence[str]) -> SimpleNamespace:
+    def picture(self, memory_ids: Sequence[str], remarks: Mapping[tuple[str, str], str]) -> SimpleNamespace:
         return SimpleNamespace(page="a page", nodes=len(self.told), edges=0)
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness import PATIENCE, Place
+from harness import PATIENCE, Place, until
 from psycopg.conninfo import conninfo_to_dict
 
 
@@ -43,12 +43,19 @@ class PoolProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
+        until(lambda: self.process.poll() is not None or self._hears_signals(), "it ends in order when it is told to")
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         try:
             assert self.process.wait(PATIENCE) == 0, self.log.read_text()
         finally:
             self.kill()
+
+    def _hears_signals(self) -> bool:
+        status = dict(
+            line.split(":\t", 1) for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        )
+        return bool(int(status["SigCgt"], 16) >> (signal.SIGTERM - 1) & 1)
 
     def kill(self) -> None:
         """SIGKILL to all its processes."""

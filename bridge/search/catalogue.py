@@ -18,7 +18,6 @@ from ..store.catalogue import STATUSES, Votes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..embedding.embedder import Vector
     from ..store.catalogue import CatalogueRow
     from ..store.reader import StoreSnapshot
     from .ranking import Period, VoteColumns
@@ -103,21 +102,13 @@ class Catalogue:
         return int(self.passage_count.sum())
 
     @cached_property
-    def _by_length(self) -> list[NDArray[np.intp]]:
-        """The indexes of the rows with two or three passages, of those with four to seven, and so on."""
-        doublings = np.frexp(self.passage_count)[1]
-        return [np.flatnonzero(doublings == number) for number in range(2, int(doublings.max(initial=0)) + 1)]
-
-    def best(self, values: Vector, firsts: NDArray[np.int64]) -> Vector:
-        """The highest value of each row's passages, of which the first one's is at ``firsts``; shape (len(self),) all
-        but ``values``. Any range of 17 is two of 16: a maximum over such windows takes a third of ``reduceat``."""
-        best, width = values[firsts], 1
-        for rows in self._by_length:
-            values = np.maximum(values[:-width], values[width:])
-            width *= 2
-            ends = firsts[rows] + self.passage_count[rows]
-            best[rows] = np.maximum(values[firsts[rows]], values[ends - width])
-        return best
+    def segments(self) -> tuple[NDArray[np.int64], int, int]:
+        """Where ``np.maximum.reduceat`` begins a segment to find each row's best among its passages, the end of the
+        last one, and how many segments a row has: a second one for the gap behind it, if there are gaps."""
+        ends = self.passage_row + self.passage_count
+        if np.array_equal(self.passage_row[1:], ends[:-1]):
+            return self.passage_row, int(ends[-1]), 1
+        return np.stack([self.passage_row, ends], axis=1).reshape(-1), int(ends[-1]) + 1, 2
 
     @cached_property
     def _by_number(self) -> NDArray[np.intp]:

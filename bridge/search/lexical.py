@@ -165,7 +165,7 @@ def _summed(columns: Sequence[Column]) -> Column:
     first = int(windows.min())
     if int(windows.max()) - first < _GAPS * len(windows) + 1000:
         sums: Scores = np.bincount(windows - first, weights=bm25).astype(np.float64)  # added up in their order
-        present = np.flatnonzero(np.bincount(windows - first))
+        present = np.flatnonzero(sums)  # BM25 is above 0
         return Column(present + first, sums[present])
     found, places = np.unique(windows, return_inverse=True)
     sums = np.bincount(places, weights=bm25).astype(np.float64)

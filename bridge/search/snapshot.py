@@ -291,15 +291,26 @@ class Snapshot:
             if self._are_few(candidates):
                 # One by one, since taking them together would copy them, which takes most of the time.
                 parts = zip(starts.tolist(), (starts + counts).tolist(), strict=True)
-                cosines = np.concatenate([self._passages[start:end] @ vector for start, end in parts])
-                starts, error = np.cumsum(counts) - counts, SINGLE_ERROR
+                cosines, error = (
+                    np.concatenate([self._passages[start:end] @ vector for start, end in parts]),
+                    SINGLE_ERROR,
+                )
+                wholes = np.cumsum(counts) - counts
+                segments, end, a_row = wholes, len(cosines), 1
             else:
                 cosines, error = self.products(self._passages, vector)
+                wholes = starts
+                segments, end, a_row = candidates.segments
+                if end > len(cosines):  # reduceat needs starts inside the array
+                    cosines = np.append(cosines, np.float32(-1.0))
         longest = _LONGEST_COSINE + error
         if not -longest < cosines.min() <= cosines.max() < longest:  # vectors of length one cannot give more, nor NaN
             self._give_vectors_up()
             return nothing, nothing, 0.0
-        return candidates.best(cosines, starts).astype(np.float64), cosines[starts].astype(np.float64), error
+        # As integers, which takes half the time: they have the order of the numbers, but for those below 0, which count
+        # as 0 (``vector_scores``).
+        best = np.maximum.reduceat(cosines.view(np.int32)[:end], segments)[::a_row].view(np.float32)
+        return best.astype(np.float64), cosines[wholes].astype(np.float64), error
 
     def relevance(self, vector: Vector, candidates: Catalogue, words: Scores) -> list[Relevance]:
         """The exact relevance of each candidate, for the answer. ``words``: their lexical scores."""

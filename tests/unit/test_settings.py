@@ -2,6 +2,7 @@
 
 import io
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -409,3 +410,28 @@ def test_a_setting_that_is_unknown_wrong_or_without_effect_is_not_written(
     assert main(["settings", "set", name, value]) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "config.toml").exists()
+
+
+AFTER_IMPORT = """
+from bridge.settings import import_numpy
+import_numpy()
+import ast, inspect, pickle, platform, textwrap
+import numpy as np
+assert str(inspect.signature(lambda a, b=1: 0)) == "(a, b=1)"
+assert inspect.cleandoc("  a\\n    b") == "a\\nb"
+assert "dtype" in inspect.signature(np.mean).parameters
+assert ast.literal_eval("[1]") == [1]
+assert textwrap.dedent("  a") == "a"
+assert platform.machine()
+assert pickle.loads(pickle.dumps(np.arange(3))).tolist() == [0, 1, 2]
+assert np.einsum("ij->i", np.eye(2)).tolist() == [1, 1]
+from numpy.typing import NDArray
+import numpy.testing
+numpy.testing.assert_allclose(np.random.default_rng(0).random(1), 0.6369616873214543)
+assert "int8" in str(NDArray[np.int8])
+"""
+
+
+def test_after_numpy_was_imported_for_a_question_everything_is_whole() -> None:
+    done = subprocess.run([sys.executable, "-W", "error", "-c", AFTER_IMPORT], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
