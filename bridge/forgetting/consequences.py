@@ -6,7 +6,7 @@ These functions read the store and return values. They write nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jobs import clock
@@ -247,7 +247,7 @@ def _source(memory: Memory, digest: str, known: Mapping[str, Source], now: str) 
     """A source as it was before it was first merged."""
     former = known.get(memory.id)
     if former is not None:
-        return replace(former, content_sha256=digest)
+        return former._replace(content_sha256=digest)
     # A record of this transaction (it has no number yet), or an imported one without history.
     return Source(memory.id, digest, _status_before(memory), now if memory.number == 0 else None)
 

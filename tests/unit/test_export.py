@@ -10,7 +10,6 @@ import sys
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -192,9 +191,9 @@ def some_of_everything(stores: Stores) -> None:
     edge = values.ExtractedEdge(values.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
     left = values.Skipped(an_id("f"), "status_changed")
     came = values.Restored(LATER, (an_id("b"),), (left,))
-    do(stores, "record_restoration", replace(made, restored=came), "job")
+    do(stores, "record_restoration", made._replace(restored=came), "job")
     with stores.store.change(LATER) as change:
-        change.record_compaction(replace(made, applied_at=EARLIER))
+        change.record_compaction(made._replace(applied_at=EARLIER))
         change.keep_extraction(an_id("d"), values.Extraction((node,), (edge,)), "job")
         change.give_feedback(values.Feedback(an_id("a"), "person", "wrong", LATER, "why?", "It is b."))
         change.give_feedback(values.Feedback(an_id("g"), "agent", "withdrawn", LATER))
@@ -592,9 +591,8 @@ def test_what_was_forgotten_comes_back_with_a_later_import_only(
 # --- bad weather ---
 
 
-def test_an_import_that_was_cut_off_goes_on_where_it_was(
-    here: WithFakeGraph, there: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cut_off_import_goes_on(here: WithFakeGraph, there: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it was."""
     monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)  # each portion as small as can be
     store(here, *(summary(name) for name in "abcdefghijklmnop"), record("r", "a"))
     lines = lines_of(here)
