@@ -164,7 +164,8 @@ _TABLE: dict[Part, str] = {
         дальше 下一步 继续 次に 다음""",
     # A sentence that is about the one before it, and does not say what.
     "refers": """
-        none_of_these all_of_these both_of_these this that that'll that's it it's it'll these those das dies es ça cela c'est esto eso isso isto questo quello
+        none_of_these all_of_these both_of_these
+        this that that'll that's it it's it'll these those das dies es ça cela c'est esto eso isso isto questo quello
         это 这 那 これ それ 이것 그것""",
     # Tests that pass, a commit, what was read: the assistant reports it, and nothing follows from it.
     "chores": """
