@@ -14,7 +14,8 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +25,7 @@ import contract
 from bridge import trust
 from jobs import client, spool
 from jobs.layout import SpoolPaths, Workspace
-from jobs.lock import is_held
+from jobs.lock import Lock, is_held
 from jobs.model import Record
 from worker.scheduling.runnable_jobs import read_executing
 
@@ -34,6 +35,7 @@ PATIENCE = 240.0  # seconds; only what hangs takes so long, on a busy machine to
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 SOAK = os.environ.get("COGNEE_MEMORY_SOAK") == "1"  # the long forms of what the everyday suite tries a few times
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -68,6 +70,20 @@ def git(folder: Path, *arguments: str) -> str:
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
     command = ["git", *identity, *arguments]
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout
+
+
+def at_once(work: Callable[[S], T], values: Sequence[S], threads: int | None = None) -> list[T]:
+    """What ``work`` gives for each value, in threads at the same time: one for each, or so many."""
+    with ThreadPoolExecutor(threads or len(values)) as pool:
+        return list(pool.map(work, values))
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Somebody of this process holds the lock."""
+    with Lock(path) as lock:
+        assert lock.acquire()
+        yield
 
 
 @contextmanager

@@ -133,11 +133,7 @@ def _begun(do: _Do) -> _Do:
     return Background(do).result
 
 
-def swept(
-    rows: NDArray[Any],
-    sweep: Callable[[slice], None],
-    begin: Callable[[Callable[[], None]], Callable[[], None]] = _begun,
-) -> None:
+def swept(rows: NDArray[Any], sweep: Callable[[slice], None], begin: Callable[[_Do], _Do] = _begun) -> None:
     """Call ``sweep`` for all rows, some at once, whose products stay in the processor's cache. Of many rows another
     thread takes as many as it can, since one processor does not use the whole memory bandwidth.
 

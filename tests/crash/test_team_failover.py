@@ -43,9 +43,8 @@ class Jobs(Machines):
         assert sorted(job for (job,) in listed) == sorted(job_id for _, job_id in self.given), "each once"
 
 
-def test_what_was_answered_for_is_on_the_promoted_standby_and_nobody_believes_the_old_primary_until_it_is_rejoined(
-    tmp_path: Path, model_cache: Path
-) -> None:
+def test_the_promoted_standby_alone_is_believed_and_has_what_was_answered(tmp_path: Path, model_cache: Path) -> None:
+    """Nobody believes the old primary until it is rejoined."""
     with primary_and_standby() as pair:
         jobs = Jobs(pair, tmp_path, model_cache)
         first, second = jobs.places

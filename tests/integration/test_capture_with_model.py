@@ -94,9 +94,8 @@ def test_only_items_with_a_quote_of_a_transcript_are_kept(running: tuple[Place, 
     assert 0 < result["model_tokens"] < shown["model_tokens"], "what the provider reports"
 
 
-def test_neither_secrets_nor_private_parts_reach_the_model_and_orders_in_the_talk_change_nothing(
-    running: tuple[Place, RealWorker], model: LlmServer
-) -> None:
+def test_no_secret_reaches_the_model_no_order_changes_it(running: tuple[Place, RealWorker], model: LlmServer) -> None:
+    """Nor does a private part; the orders are those in the talk."""
     place, _ = running
     _, memory = captured(place, write(place, 3))
     sent = json.dumps([request.body for request in model.requests])

@@ -106,9 +106,9 @@ def test_the_model_gets_the_memorys_text_and_nothing_else(process: CogneeProcess
     assert memory["nodes"] > 3
 
 
-def test_findings_come_back_after_a_rebuild_while_the_model_is_gone(
-    process: CogneeProcess, model: LlmServer, looked_into: list[str]
-) -> None:
+def test_findings_are_back_without_the_model(process: CogneeProcess, model: LlmServer, looked_into: list[str]) -> None:
+    """After a rebuild."""
+
     def graph() -> Any:
         document = values.data_id_of(looked_into[0])
         (chunk,) = [node for name, node in process.neighbours(document) if name == "is_part_of"]
@@ -123,9 +123,8 @@ def test_findings_come_back_after_a_rebuild_while_the_model_is_gone(
     assert model.requests == []
 
 
-def test_an_answer_rests_on_memories_with_a_model_and_where_it_fails(
-    process: CogneeProcess, model: LlmServer, looked_into: list[str]
-) -> None:
+def test_an_answer_rests_on_memories_anyhow(process: CogneeProcess, model: LlmServer, looked_into: list[str]) -> None:
+    """With a model, and where it fails."""
     answers: list[Step] = [Good("Postgres."), Status(429, retry_after=9)]
     model.then(*answers)
     said = one(process, "ask", {"question": "What replaces Mysql in Atlas?"})["result"]

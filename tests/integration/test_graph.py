@@ -329,9 +329,8 @@ def test_what_the_graph_lacks_is_seen_and_the_remedy_works(forks: Forks, workspa
 
 
 @pytest.mark.parametrize("harm", [zero_a_table, spoil_the_graph])
-def test_a_graph_that_cannot_be_read_is_seen_left_alone_and_the_remedy_works(
-    forks: Forks, workspace: Workspace, harm: Callable[[Workspace], None]
-) -> None:
+def test_an_unreadable_graph_is_remedied(forks: Forks, workspace: Workspace, harm: Callable[[Workspace], None]) -> None:
+    """It is seen, and left alone until somebody asks for the remedy."""
     harm(workspace)
     with forks.start() as fork:
         assert "GRAPH_DAMAGED" in findings(fork)

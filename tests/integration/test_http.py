@@ -17,7 +17,7 @@ import cross_encoder
 import psutil
 import pytest
 from contract import checked
-from harness import PATIENCE, PROJECT, SOAK, Place, RealWorker, is_running, until
+from harness import PATIENCE, PROJECT, SOAK, Place, RealWorker, at_once, is_running, until
 
 from bridge import trust
 from bridge.graph.open_stores import Stores
@@ -353,18 +353,8 @@ def test_an_explanation_shows_the_parts_of_each_score(place: Served, worker: Rea
 def test_many_who_ask_at_once_get_each_their_own_answer(place: Served, worker: RealWorker) -> None:
     place.warm()
     texts = [f"session of user {number}" for number in range(24)]
-    found: dict[str, bytes] = {}
-
-    def ask(mine: list[str]) -> None:
-        for text in mine:
-            found[text] = place.ask("explain", query=text, ids=[1], as_of=NOW)[1]
-
-    askers = [threading.Thread(target=ask, args=(texts[start::8],)) for start in range(8)]
-    for asker in askers:
-        asker.start()
-    for asker in askers:
-        asker.join()
-    assert [json.loads(found[text])["metadata"]["query"] for text in texts] == texts
+    found = at_once(lambda text: place.ask("explain", query=text, ids=[1], as_of=NOW)[1], texts, threads=8)
+    assert [json.loads(answer)["metadata"]["query"] for answer in found] == texts
 
 
 # --- a worker that is hindered ---
@@ -443,9 +433,8 @@ def test_servers_killed_one_after_the_other_come_again_after_growing_pauses(mode
     assert said == ["0.5 s have passed", "1 s have passed", "2 s have passed"]
 
 
-def test_a_worker_that_is_killed_takes_its_server_along_and_the_next_one_serves(
-    model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_worker_ends_its_server(model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the next one serves."""
     place = Served(tmp_path, model_cache)
     first = place.worker().ready()
     server = place.warm()

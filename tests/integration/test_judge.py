@@ -199,10 +199,10 @@ def test_what_the_provider_refuses_for_its_words_stays_disputed_and_unasked(plac
     assert asked(place)["calls"] == 0
 
 
-def test_a_worker_asks_by_itself_where_nobody_turned_it_off_again_after_a_kill_and_what_its_budget_leaves_waits(
-    model: LlmServer, model_cache: Path, tmp_path: Path
-) -> None:
-    """The store is older than redaction: what is sent has neither a secret nor anything that nobody asked about."""
+def test_a_worker_asks_by_itself_also_after_a_kill(model: LlmServer, model_cache: Path, tmp_path: Path) -> None:
+    """Where nobody turned it off; what its budget leaves waits.
+
+    The store is older than redaction: what is sent has neither a secret nor anything that nobody asked about."""
     place = place_of(tmp_path, model, model_cache, COGNEE_MEMORY_LLM_CALLS_PER_DAY="2")
     told = {name: place.environment.pop(name) for name in ("LLM_API_KEY", "LLM_ENDPOINT")}
     off = {"COGNEE_MEMORY_REVIEW_WITH_LLM": "0", "COGNEE_MEMORY_REDACT_SECRETS": "0"}

@@ -16,7 +16,7 @@ from typing import Any
 import jsonschema
 import pytest
 from agents import Agent, agent_of, command, text_of
-from harness import PATIENCE, Place, until
+from harness import PATIENCE, Place, at_once, until
 from mcp import MCPError
 
 from bridge import trust
@@ -676,19 +676,9 @@ def test_calls_are_answered_beside_one_that_waits(agent: Agent, place: Place) ->
     )
     thread.start()
     try:
-        found: dict[int, dict[str, Any]] = {}
-
-        def ask(number: int) -> None:
-            found[number] = agent.answer("memory_retrieve", query="who renews tokens?", as_of=NOW)
-
-        askers = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
-        for one in askers:
-            one.start()
-        for one in askers:
-            one.join()
+        found = at_once(lambda _: agent.answer("memory_retrieve", query="who renews tokens?", as_of=NOW), range(8))
         assert not slow, "the others were answered first"
-        assert len(found) == 8
-        assert all(answer == found[0] for answer in found.values())
+        assert found == found[:1] * 8
     finally:
         thread.join()
         place.spool.dropped(waiting).unlink()

@@ -233,9 +233,8 @@ PROGRAM_FAILS = [
 @pytest.mark.parametrize(
     ("said", "code", "calls"), PROGRAM_FAILS, ids=["not signed in", "offline", "an old version", "no JSON", "limit"]
 )
-def test_where_the_program_fails_the_rules_summarise_and_the_result_says_why(
-    place: OwnPlace, said: dict[str, Any], code: str, calls: int
-) -> None:
+def test_where_it_fails_the_rules_summarise(place: OwnPlace, said: dict[str, Any], code: str, calls: int) -> None:
+    """The result says why the program failed."""
     place.answer(**said)
     result, memory = place.captured()
     assert memory["captured_from"]["method"] == "rules"

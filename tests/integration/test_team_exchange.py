@@ -80,9 +80,8 @@ class Behind(PostgresTeam):
 
 
 @pytest.mark.parametrize("hours", [2, 50], ids=["just now", "two days ago, offline"])
-def test_a_job_of_a_machine_whose_clock_is_wrong_has_the_teams_time_and_its_own_dates(
-    place: SpoolPaths, team: Picky, workspace_id: str, hours: int
-) -> None:
+def test_a_wrong_clocks_job_has_the_teams_time(place: SpoolPaths, team: Picky, workspace_id: str, hours: int) -> None:
+    """Its own dates it keeps."""
     now = clock.now()
     dropped_at = clock.iso(now + timedelta(hours=2 - hours))  # by the wrong clock
     given = {"topic": "t", "context": "c", "created_at": "2026-01-01T00:00:00Z"}

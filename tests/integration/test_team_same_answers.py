@@ -206,7 +206,7 @@ def test_where_a_workspace_is_too_large_for_a_copy_the_gateway_answers_like_one_
         until(lambda: "no copy is made here" in laptop.log(), "it has decided")
         until(lambda: commands_say(laptop) == commands_say(host), "both answer alike")
         assert not laptop.workspace.memory_db.exists()
-        record = laptop.ended(laptop.submit("ingest", summary("sun", "Invoices of Sundays", 5, "Rounded down")))
+        record = laptop.ended(laptop.submit("ingest", summary("sun", "Invoices of Sundays", 5, "All are rounded down")))
         assert record.state == "succeeded"
         hits = laptop.json("retrieve", "invoices of Sundays", "--as-of", LATER)["results"]
         assert "rounded down" in hits[0]["summary_text"], "at once: the gateway asks what is new before it answers"

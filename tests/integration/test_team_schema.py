@@ -4,13 +4,13 @@ program; its machines lose nothing.
 The newer program is this one with one more migration, put into its processes by a ``sitecustomize`` module.
 """
 
-import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
 import pytest
-from harness import Place, until
+from harness import Place, at_once, until
 from machines import Team
 from postgres import database
 from team_machines import remember, succeeded, titles
@@ -117,23 +117,12 @@ def test_an_upgrade_leaves_each_machine_the_jobs_it_alone_can_run(dsn: str, monk
 def test_programs_that_start_together_upgrade_once(dsn: str, request: pytest.FixtureRequest) -> None:
     made(dsn)
     request.getfixturevalue("newer_program")
-    failed: list[BaseException] = []
 
-    def start() -> None:
-        server = Server(dsn)
-        try:
+    def start(_: int) -> None:
+        with closing(Server(dsn)) as server:
             until(lambda: _is_up(server) or None, "it is upgraded")
-        except BaseException as error:
-            failed.append(error)
-        finally:
-            server.close()
 
-    threads = [threading.Thread(target=start) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failed
+    at_once(start, range(6))
 
 
 def _is_up(server: Server) -> bool:

@@ -234,9 +234,8 @@ FOLDERS = [
 
 
 @pytest.mark.parametrize(("folder", "cwd", "is_found"), FOLDERS)
-def test_a_folder_below_is_found_if_its_name_and_the_record_agree(
-    tmp_path: Path, folder: str, cwd: str | None, is_found: bool
-) -> None:
+def test_a_folder_below_needs_its_name_and_record(tmp_path: Path, folder: str, cwd: str | None, is_found: bool) -> None:
+    """It is found if they agree."""
     store(tmp_path, MESSAGES, folder, cwd)
     assert bool(list(READER.transcripts(home_in(tmp_path), WORKSPACE))) is is_found
 

@@ -155,9 +155,7 @@ def test_a_disk_that_fills_in_between_loses_and_doubles_nothing(bench: Bench, mo
     assert bench.run("b", undo="a")["undone"] == 6, "the receipt has what both attempts stored"
 
 
-def test_the_pauses_of_a_capture_come_between_transactions_and_say_how_far_it_is(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pauses_lie_between_transactions_and_tell_the_progress(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bridge.operations.captured_session.SLICE_SECONDS", 0.0)
     bench.write(session="short")
     bench.write(LONG, session="long")

@@ -520,9 +520,8 @@ PRODUCTS = [
 
 
 @pytest.mark.parametrize(("platform", "environment", "user"), PRODUCTS)
-def test_every_product_and_platform_has_its_folder(
-    tmp_path: Path, platform: str, environment: dict[str, str], user: str
-) -> None:
+def test_each_product_has_its_own_folder(tmp_path: Path, platform: str, environment: dict[str, str], user: str) -> None:
+    """On each platform."""
     vscode_file(tmp_path / user, "1.139.1-log.jsonl")
     moved = {name: value.format(home=tmp_path) for name, value in environment.items()}
     (found,) = VSCODE.transcripts(Home(tmp_path, moved, platform), WORKSPACE)

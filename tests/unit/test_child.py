@@ -205,9 +205,7 @@ def test_a_job_in_between_has_its_own_clock_and_gives_the_other_its_own_back(mad
     assert process_of(child).is_usable()
 
 
-def test_the_pauses_of_loading_take_no_time_of_the_job_and_give_it_no_more_for_loading(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pauses_of_loading_take_no_time_of_a_job_nor_give_it_more(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a child that loads for ever, and pauses now and then, would never be ended."""
     script = (
         SPEAKING

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import Place, raising, until
+from harness import Place, held, raising, until
 from spooled_jobs import spooled
 
 from bridge import compact, migrate_summaries
@@ -25,7 +25,6 @@ from bridge.settings import load
 from jobs import client, clock, lifecycle, spool
 from jobs.errors import JobError
 from jobs.kinds import KINDS
-from jobs.lock import Lock
 from jobs.model import Record, job_digest
 from worker.cli import GROUPS, OTHER_NAMES, VERBS, main, parser
 from worker.terminal import job_views, kinds, output
@@ -503,8 +502,7 @@ def a_worker_that_takes(place: Place, request: Path) -> Iterator[None]:
         until(request.exists, "it is asked")
         request.unlink()
 
-    with Lock(place.spool.lock) as lock:
-        assert lock.acquire()
+    with held(place.spool.lock):
         worker = threading.Thread(target=obey)
         worker.start()
         yield

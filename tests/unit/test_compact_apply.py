@@ -237,9 +237,8 @@ SETTLED = [
 
 
 @pytest.mark.parametrize(("holds", "decisions", "told"), SETTLED)
-def test_what_the_review_settled_is_settled_in_the_record_with_its_reason(
-    filled: Stores, holds: str, decisions: list[str], told: str
-) -> None:
+def test_a_settled_pair_is_so_in_its_record_too(filled: Stores, holds: str, decisions: list[str], told: str) -> None:
+    """With its reason."""
     preview(filled)  # compares them
     settled(filled, holds, "The council said so.")
     seen = preview(filled)

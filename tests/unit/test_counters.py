@@ -1,12 +1,12 @@
 """What the worker counts of its jobs: each step once, times never below 0, and a file that is written when it helps."""
 
 import json
-import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import at_once
 
 from jobs import lifecycle, spool
 from jobs.errors import JobError
@@ -118,16 +118,12 @@ def test_the_ledger_tells_of_each_step_that_was_written_once(tmp_path: Path) -> 
 def test_many_threads_lose_no_count() -> None:
     found = Counters()
 
-    def count() -> None:
+    def count(_: int) -> None:
         for _ in range(2000):
             found.count("child_starts")
             found.observe("job_wait_seconds", 1.0, "noop")
 
-    threads = [threading.Thread(target=count) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(count, range(4))
     assert counted(found, "child_starts") == {(): 8000}
     assert sum_of(found, "job_wait_seconds", "noop") == (8000, 8000.0)
 

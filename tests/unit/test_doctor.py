@@ -16,7 +16,7 @@ from typing import Any
 import cross_encoder
 import pytest
 from fake_graph import WithFakeGraph
-from harness import git, raising, sql
+from harness import git, held, raising, sql
 
 from bridge import trust
 from bridge.capture import consent
@@ -30,7 +30,6 @@ from jobs.errors import JobError
 from jobs.finding import Finding
 from jobs.kinds import CAPTURE_TOOLS
 from jobs.layout import Workspace
-from jobs.lock import Lock
 from jobs.model import Attempt, Record
 from worker.cli import main
 from worker.doctor import (
@@ -414,9 +413,8 @@ def test_a_workspace_that_is_well_is_found_well_and_left_as_it_is(used: Workspac
     }
 
 
-def test_capture_is_said_to_be_on_and_a_damaged_list_and_lost_or_failing_hooks_are_found(
-    used: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_capture_and_its_faults_are_findings(used: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That it is on; a damaged list; hooks that are lost or fail."""
     monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     config = load().config_folder
@@ -751,8 +749,7 @@ def test_what_a_dead_worker_left_goes_and_that_of_a_living_one_stays(used: Works
     place.token.chmod(0o600)
     report = look(used)
     assert "HEARTBEAT_LEFT" in codes(report.findings)
-    with Lock(place.lock) as lock:
-        assert lock.acquire()
+    with held(place.lock):
         left = [each for each in report.findings if each.code == "HEARTBEAT_LEFT"]
         (done,) = doctor_fixes.apply_fixes(used, left, load())
         assert "nothing was changed" in done.message

@@ -591,9 +591,8 @@ def test_what_was_forgotten_comes_back_with_a_later_import_only(
 # --- bad weather ---
 
 
-def test_an_import_that_was_cut_off_goes_on_where_it_was(
-    here: WithFakeGraph, there: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cut_off_import_goes_on(here: WithFakeGraph, there: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it was."""
     monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)  # each portion as small as can be
     store(here, *(summary(name) for name in "abcdefghijklmnop"), record("r", "a"))
     lines = lines_of(here)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import raising
+from harness import held, raising
 
 from bridge.search import following
 from bridge.settings import Settings
@@ -66,15 +66,12 @@ def team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Team:
 @pytest.fixture
 def worker(team: Team) -> Iterator[None]:
     team.beat()
-    with Lock(team.workspace.spool.lock) as lock:
-        assert lock.acquire()
+    with held(team.workspace.spool.lock):
         yield
 
 
 @pytest.mark.parametrize("has_copy", [False, True])
-def test_without_a_team_of_this_user_nothing_is_said_asked_or_started(
-    team: Team, tmp_path: Path, has_copy: bool
-) -> None:
+def test_without_a_team_of_this_user_nothing_is_said_asked_or_begun(team: Team, tmp_path: Path, has_copy: bool) -> None:
     if has_copy:
         membership.leave(team.workspace, tmp_path / "config")
     else:

@@ -222,9 +222,8 @@ def without_cognee(workspace: Workspace) -> Stores:
 
 
 @pytest.mark.parametrize("cut_off", [False, True])
-def test_where_cognee_is_no_longer_installed_its_graph_is_removed_and_made_again_later(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, cut_off: bool
-) -> None:
+def test_without_cognee_its_graph_goes(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, cut_off: bool) -> None:
+    """It is made again later."""
     with WithFakeGraph(workspace) as stores:
         gone, other = remember(stores, f"The {SECRET} lives on an island."), remember(stores, "Lakes.")
         stores.graph.deliver_all()
@@ -311,9 +310,8 @@ def test_a_rejected_conflict_stays_rejected_in_a_record_that_is_made_anew(stores
     assert made.content.decisions == ("Retry five times (2026-11-01, #1)", "Retry three times (2026-11-02, #2)")
 
 
-def test_a_record_is_made_anew_under_another_number_by_the_template_though_a_model_is_configured(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_made_anew_is_by_the_template(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under another number, though a model is configured."""
     gone, *_ = three(stores)
     record = compacted(stores)
     before = stores.store.get(record)

@@ -104,9 +104,8 @@ def test_an_index_is_read_again_only_when_it_has_changed(repository: Path, monke
     assert len(reads) == 2
 
 
-def test_without_git_each_file_counts_as_tracked_where_the_index_mentions_ours(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_git_a_mention_means_tracked(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file counts as tracked where the index mentions ours."""
     (tmp_path / "empty").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     assert shutil.which("git") is None

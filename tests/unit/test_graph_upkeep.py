@@ -66,9 +66,8 @@ def stores(workspace: Workspace) -> Any:
         yield found
 
 
-def test_what_waits_is_read_from_memory_db_and_not_for_a_while_after_a_failure(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_rows_are_read_but_not_after_a_failure(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are in memory.db; after a failure it is left alone for a while."""
     monkeypatch.setattr(installed, "is_installed", lambda: True)
     upkeep = GraphUpkeep(stores.workspace, Settings(graph_idle_changes=3), lambda: IDLE)
     assert not upkeep.is_due(3, 299.0)

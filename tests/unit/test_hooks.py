@@ -7,14 +7,13 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
-from harness import raising
+from harness import at_once, raising
 from hypothesis import given, strategies as st
 
 from bridge import trust
@@ -273,8 +272,7 @@ def test_calls_at_the_same_moment_make_one_whole_job_of_each_session(bench: Benc
     def call(number: int) -> None:
         hook._drop(root, "claude-code", f"s{number % 5}", str(transcript), "SessionEnd")
 
-    with ThreadPoolExecutor(20) as pool:
-        list(pool.map(call, range(200)))
+    at_once(call, range(200), threads=20)
     inbox = bench.workspace.spool.inbox
     jobs = [parse_job(path.stem, path.read_bytes()).sent for path in inbox.glob("*.json")]
     assert sorted(job["session"] for job in jobs) == ["s0", "s1", "s2", "s3", "s4"]

@@ -205,9 +205,8 @@ def test_too_much_at_once_is_sent_away_and_nothing_forgotten(tmp_path: Path, mon
     assert made.answers.in_flight == 0
 
 
-def test_questions_that_waited_together_share_one_look_at_the_settings_and_a_later_one_looks_again(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_questions_share_one_look_at_the_settings(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later one looks again."""
     made.ask(query="x")
     looks, stamp = list[int](), module._stamp
     monkeypatch.setattr(module, "_stamp", lambda *given: looks.append(1) or stamp(*given))

@@ -5,11 +5,10 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE, sql
+from harness import PATIENCE, at_once, sql
 
 from worker.scheduling.huey_queue import Queue
 
@@ -145,8 +144,7 @@ def test_messages_of_many_threads_all_arrive(queue: Queue, looks: Looks) -> None
         for number in range(start, start + 25):
             queue.put(str(number), 0)
 
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(put, (0, 25, 50, 75)))
+    at_once(put, (0, 25, 50, 75))
     assert sorted(looks.wait(100), key=int) == [str(number) for number in range(100)]
 
 

@@ -27,9 +27,8 @@ def refusing(action: Callable[..., object], name: str, code: int) -> Callable[..
 
 
 @pytest.mark.parametrize("code", [errno.EPERM, errno.EBUSY])
-def test_what_cannot_be_moved_gets_one_answer_and_stops_no_other(
-    door: Door, monkeypatch: pytest.MonkeyPatch, code: int
-) -> None:
+def test_what_cannot_be_moved_stops_no_other_file(door: Door, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    """It gets one answer."""
     door.place.dropped("a").mkdir()
     with monkeypatch.context() as immovable:
         immovable.setattr(Path, "replace", refusing(Path.replace, "a.json", code))
@@ -48,9 +47,7 @@ def test_what_cannot_be_moved_gets_one_answer_and_stops_no_other(
     assert door.has("a")
 
 
-def test_a_good_file_that_cannot_be_taken_away_is_accepted_once_and_stops_no_other(
-    door: Door, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_good_file_that_stays_is_accepted_once_stops_no_other(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     door.drop("a.json")
     monkeypatch.setattr(Path, "unlink", refusing(Path.unlink, "a.json", errno.EPERM))
     for number in range(4):
@@ -112,9 +109,7 @@ def test_a_folder_that_looks_like_an_unfinished_write_does_not_keep_the_worker_f
 
 
 @pytest.mark.parametrize("step", ["reason.json", "json"])
-def test_a_rejection_that_the_disk_refuses_waits_and_stops_no_other_file(
-    door: Door, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+def test_a_rejection_the_disk_refuses_stops_no_other(door: Door, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     """The valid files before it are accepted, later scans go on, and one reason is left in the end."""
     monkeypatch.setattr(intake_module, "_AGAIN_SECONDS", 3600.0)
     bad = door.place.dropped("m")

@@ -4,13 +4,12 @@ import json
 import os
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import until
+from harness import held, until
 
 from jobs import launch
 from jobs.errors import JobError
@@ -28,13 +27,6 @@ def workspace(tmp_path: Path) -> Workspace:
 
 def beat(workspace: Workspace, state: str) -> None:
     workspace.spool.heartbeat.write_text(json.dumps({"state": state}))
-
-
-@contextmanager
-def held(path: Path) -> Iterator[None]:
-    with Lock(path) as lock:
-        assert lock.acquire()
-        yield
 
 
 class Started:
@@ -124,9 +116,8 @@ def test_where_none_lives_one_is_started(workspace: Workspace, started: Started,
     assert started.options["start_new_session"] is True, "it outlives its asker's terminal"
 
 
-def test_who_does_not_wait_starts_one_that_leaves_when_idle_and_no_other_within_seconds(
-    workspace: Workspace, started: Started
-) -> None:
+def test_who_does_not_wait_starts_one_and_no_other_within_seconds(workspace: Workspace, started: Started) -> None:
+    """It leaves when it is idle."""
     launch.begin(workspace)
     launch.begin(workspace)
     (arguments,) = started.arguments

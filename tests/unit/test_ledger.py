@@ -275,9 +275,7 @@ def test_the_caps_are_the_settings(place: SpoolPaths) -> None:
     assert on_disk(place, "b").state == "retrying"
 
 
-def test_a_copy_that_cannot_be_moved_away_loses_no_other_record_of_the_step(
-    place: SpoolPaths, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unmovable_copy_loses_no_record(place: SpoolPaths, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """The records say it already; recovery puts the copy away."""
     accepted(ledger, "a", "b", "c")
     ledger.apply({"a": Started(), "b": Started(), "c": Started()})
@@ -314,9 +312,7 @@ def test_a_damaged_record_is_not_taken_for_a_missing_one(place: SpoolPaths, ledg
 # --- a disk that refuses half-way ---
 
 
-def test_what_fails_unexpectedly_leaves_nothing_live_that_is_not_on_the_disk(
-    place: SpoolPaths, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failures_leave_all_live_on_disk(place: SpoolPaths, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the dropped file would be taken for a duplicate of a job that nobody has a copy of."""
 
     monkeypatch.setattr(files, "rename", raising(MemoryError))
@@ -325,10 +321,8 @@ def test_what_fails_unexpectedly_leaves_nothing_live_that_is_not_on_the_disk(
     assert ledger.get("a") is None
 
 
-def test_an_end_that_askers_can_see_is_one_though_the_disk_refused_to_sync_it(
-    place: SpoolPaths, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A job that was shown as cancelled never runs."""
+def test_an_end_that_is_seen_is_one(place: SpoolPaths, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that was shown as cancelled never runs, though the disk refused to sync it."""
     accepted(ledger, "a")
     sync_folder = files.sync_folder
 

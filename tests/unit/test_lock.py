@@ -5,14 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from harness import masked, raising
+from harness import at_once, masked, raising
 
 from jobs import lock
 from jobs.errors import JobError
@@ -113,13 +112,8 @@ def test_looking_does_not_take_the_lock_away_from_who_wants_it(path: Path, monke
 @pytest.mark.skipif(sys.platform == "win32", reason="locks there cannot be shared")
 def test_two_that_look_do_not_take_each_other_for_a_holder(path: Path) -> None:
     path.touch()
-    found: list[bool] = []
-    lookers = [threading.Thread(target=lambda: found.extend(is_held(path) for _ in range(500))) for _ in range(3)]
-    for looker in lookers:
-        looker.start()
-    for looker in lookers:
-        looker.join()
-    assert found == [False] * 1500
+    found = at_once(lambda _: [is_held(path) for _ in range(500)], range(3))
+    assert found == [[False] * 500] * 3
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links there need rights")

@@ -207,9 +207,7 @@ def test_the_receipt_names_every_text_and_holds_none(bench: Bench) -> None:
             assert len(noted["sha256"]) == 64
 
 
-def test_a_person_sees_which_text_failed_and_that_a_dry_run_changed_nothing(
-    bench: Bench, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_person_sees_which_text_failed_and_that_it_was_dry(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     path = bench.old.add(BROKEN)
     given = parser("migrate").parse_args(["migrate"])
     output.show(given, {"success": True, "kind": "migrate", "job_id": "d", "result": bench.run("d", dry_run=True)})

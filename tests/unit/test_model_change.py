@@ -89,9 +89,8 @@ def test_questions_are_answered_by_the_earlier_model_with_a_warning(old: Workspa
     assert NEW.identity in now["warnings"][0]
 
 
-def test_without_the_earlier_model_the_error_names_both_and_the_remedy(
-    old: Workspace, models: Models, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_earlier_model_it_is_told(old: Workspace, models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names both models and the remedy."""
     models.missing.add(OLD.identity)
     monkeypatch.setattr(LocalModel, "is_installed", lambda *_: False)
     answer = ask(old, models, NEW, "apples")
@@ -102,9 +101,8 @@ def test_without_the_earlier_model_the_error_names_both_and_the_remedy(
         opening.require_model(old, config(NEW, old.root))
 
 
-def test_without_the_earlier_model_jobs_wait_for_a_rebuild_that_a_worker_starts_by_itself(
-    old: Workspace, models: Models, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_it_jobs_wait_for_a_rebuild(old: Workspace, models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the earlier model; a worker starts the rebuild by itself."""
     models.missing.add(OLD.identity)
     monkeypatch.setattr(LocalModel, "is_installed", lambda model, _: model.name == "new")
     opening.require_model(old, config(NEW, old.root))
@@ -159,9 +157,8 @@ def test_a_rebuild_switches_in_one_step_with_what_came_meanwhile(old: Workspace,
         assert (answer["results"][0]["memory_id"], warned(answer)) == (found, False)
 
 
-def test_an_interrupted_rebuild_leaves_the_earlier_model_and_the_next_one_goes_on(
-    old: Workspace, models: Models, eager: None
-) -> None:
+def test_an_interrupted_rebuild_leaves_the_earlier_model_for_now(old: Workspace, models: Models, eager: None) -> None:
+    """The next one goes on."""
     with Stores(old, settings(NEW)) as stores, pytest.raises(KeyboardInterrupt):
         stores.rebuild_vectors(Pauses(stores, ends_at=2))
     assert opening.embedder_of(old) == OLD.identity

@@ -91,9 +91,8 @@ def test_a_short_question_is_answered_by_what_has_most_of_its_words_and_a_short_
     ("session", "outcome", "is_shown"),
     [(None, "", True), ("claude-code/s", "", False), ("claude-code/s", " → Done: retries are five now", True)],
 )
-def test_a_captured_decision_without_its_outcome_must_fit_better_than_one_that_says_what_came_of_it(
-    shelf: Shelf, session: str | None, outcome: str, is_shown: bool
-) -> None:
+def test_a_decision_without_outcome_must_fit(shelf: Shelf, session: str | None, outcome: str, is_shown: bool) -> None:
+    """A captured one, better than one that says what came of it."""
     others = [decided(f"other{number}", text) for number, text in enumerate(OTHERS)]
     shelf.add(*others, decided("retry", RETRY + outcome, topic="Policy", session_id=session))
     loosely = "Uploader retries five times after 503 gateway exponential backoff become configurable"
@@ -293,9 +292,8 @@ def test_the_workers_notes_answer_a_prompt_in_the_tools_form(bench: Bench, capsy
     assert "#3 of the memory (7 tokens)" in bench.log()
 
 
-def test_the_worker_is_told_what_the_session_was_shown_and_another_session_begins_with_nothing(
-    bench: Bench, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_worker_is_told_what_this_session_was_shown(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    """Another session begins with nothing."""
     bench.call(capsys, "UserPromptSubmit", prompt="a")
     bench.answer("Notes:\n> - #4: B\n", [4])
     bench.call(capsys, "PreToolUse", tool_input={"file_path": "a.py"})
@@ -484,9 +482,8 @@ print(said["hook_event_name"], said.get("prompt", said.get("tool_response", said
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node to run the plugin")
 @pytest.mark.parametrize("chosen", [("prompts", "files", "failures"), ()])
-def test_the_plugin_of_opencode_adds_notes_after_those_of_the_beginning_and_to_what_a_tool_read_or_printed(
-    tmp_path: Path, chosen: tuple[str, ...]
-) -> None:
+def test_the_plugin_of_opencode_adds_notes_behind_those_of_the_start(tmp_path: Path, chosen: tuple[str, ...]) -> None:
+    """And to what a tool read or printed."""
     (tmp_path / "says.py").write_text(SAYS, "utf-8")
     plugin = opencode.added("", [sys.executable, str(tmp_path / "says.py")], chosen)
     (tmp_path / "plugin.mjs").write_text(plugin, "utf-8")

@@ -192,9 +192,8 @@ def test_a_file_that_is_swapped_between_the_look_and_the_opening_is_not_read(
     assert code(root, "docs/notes.md") == "FILE_UNSAFE"
 
 
-def test_a_folder_that_is_swapped_for_the_moment_of_the_opening_alone_is_found_out(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_swapped_at_opening_is_found(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though it is swapped for that moment alone."""
     (tmp_path / "secret" / "notes.md").write_bytes(b"secret")
     real = os.open
 

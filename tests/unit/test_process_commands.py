@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import PATIENCE, PROJECT, Place, until
+from harness import PATIENCE, PROJECT, Place, held, until
 
 from jobs import clock, files
 from jobs.layout import Workspace
@@ -101,8 +101,7 @@ def test_a_lock_that_nobody_known_holds_does_not_make_stopping_wait_for_ever(
     now = iter(range(0, 1000, 10))
     monkeypatch.setattr("worker.terminal.process_commands.time.monotonic", lambda: next(now))
     monkeypatch.setattr("worker.terminal.process_commands.time.sleep", lambda _: None)
-    with Lock(place.spool.lock) as lock:
-        assert lock.acquire()
+    with held(place.spool.lock):
         assert main(["worker", "stop", "--workspace", str(place.workspace.root)]) == 3
     assert "No process was signalled" in capfd.readouterr().err
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import Terminal
+from harness import Terminal, held
 from test_trust import tree
 
 from bridge import trust
@@ -13,7 +13,6 @@ from bridge.interface import envelope
 from jobs import client
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.lock import Lock
 from worker.cli import main, parser
 from worker.terminal import purge as purge_command
 
@@ -145,14 +144,11 @@ def test_a_copy_of_a_workspace_is_purged_and_the_original_stays_trusted(workspac
 
 
 @pytest.mark.parametrize("holder", ["store", "worker"])
-def test_what_another_process_holds_is_left_alone(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, holder: str
-) -> None:
+def test_what_somebody_holds_is_left_alone(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, holder: str) -> None:
     """A process that holds the worker's lock and is not known as a worker gets no signal either."""
     monkeypatch.setattr(purge_command, "_CHILD_SECONDS", 0.0)
     monkeypatch.setattr("worker.terminal.process_commands._UNKNOWN_HOLDER_SECONDS", 0.0)
-    with Lock(workspace.store_lock if holder == "store" else workspace.spool.lock) as lock:
-        assert lock.acquire()
+    with held(workspace.store_lock if holder == "store" else workspace.spool.lock):
         code = "STORE_BUSY" if holder == "store" else "WORKER_NOT_RUNNING"
         assert answer(workspace, "--yes")["error_code"] == code
         assert workspace.memory_db.exists()

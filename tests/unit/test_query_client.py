@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from fake_worker import GOOD, FakeWorker, ok
-from harness import PATIENCE, raising, until
+from harness import PATIENCE, at_once, raising, until
 
 from bridge import retrieve as script, trust
 from bridge.interface.arguments import retrieve_arguments
@@ -264,14 +264,7 @@ def test_those_who_ask_first_all_at_once_share_one_reader(tmp_path: Path, monkey
 
     monkeypatch.setattr(reader, "Reader", Slow)
     monkeypatch.setattr(query_client, "_kept", None)
-    askers = [
-        threading.Thread(target=query_client.ask_for, args=("retrieve", str(tmp_path), {"query": "x"}))
-        for _ in range(2)
-    ]
-    for asker in askers:
-        asker.start()
-    for asker in askers:
-        asker.join()
+    at_once(lambda _: query_client.ask_for("retrieve", str(tmp_path), {"query": "x"}), range(2))
     assert len(made) == 1
 
 

@@ -89,9 +89,7 @@ def test_every_repair_that_has_a_name_is_some_combinations() -> None:
 
 
 @pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
-def test_after_mending_no_accepted_job_is_lost_records_and_copies_agree_and_a_second_time_changes_nothing(
-    tmp_path: Path, record: str, copy: str, dropped: bool
-) -> None:
+def test_after_mending_nothing_is_lost_and_all_agrees(tmp_path: Path, record: str, copy: str, dropped: bool) -> None:
     """What was accepted waits again, or its record says why it cannot; what was dropped is still there. A live record
     waits and has its copy; an ended one has none among the active."""
     place = left_behind(tmp_path / "spool", record, copy, dropped)
@@ -245,9 +243,7 @@ def live(tmp_path: Path, state: State = "queued") -> tuple[SpoolPaths, Ledger]:
 
 @pytest.mark.parametrize("is_removed", [False, True])
 @pytest.mark.parametrize("state", ["queued", "running", "retrying"])
-def test_a_live_record_is_left_alone_and_written_again_if_removed(
-    tmp_path: Path, state: State, is_removed: bool
-) -> None:
+def test_a_live_record_is_left_alone_and_rewritten_if_removed(tmp_path: Path, state: State, is_removed: bool) -> None:
     """What runs above all: it is no attempt of a dead worker."""
     place, ledger = live(tmp_path, state)
     before = tree(place)

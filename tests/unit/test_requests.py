@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import until
+from harness import held, until
 from spooled_jobs import spooled
 
 from jobs import clock, files, lifecycle, rejected_files, spool
 from jobs.errors import ERRORS, JobError
 from jobs.layout import SpoolPaths, Workspace
-from jobs.lock import Lock
 from jobs.model import Record, encode
 from worker.admin import requests, selection
 
@@ -56,8 +55,7 @@ def worker(place: SpoolPaths, obey: Any) -> Iterator[None]:
                 path.unlink()
             stop.wait(0.002)
 
-    with Lock(place.lock) as lock:
-        assert lock.acquire()
+    with held(place.lock):
         thread = threading.Thread(target=work)
         thread.start()
         try:

@@ -363,9 +363,8 @@ def test_how_old_the_file_itself_is_does_not_matter(workspace: Workspace, place:
     assert pruned(workspace) == 0
 
 
-def test_rejected_folders_links_and_pipes_are_removed_and_not_followed(
-    workspace: Workspace, place: SpoolPaths, tmp_path: Path
-) -> None:
+def test_rejected_links_and_pipes_go_unfollowed(workspace: Workspace, place: SpoolPaths, tmp_path: Path) -> None:
+    """And folders."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "kept").write_bytes(b"kept")

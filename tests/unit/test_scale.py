@@ -2,7 +2,6 @@
 
 import random
 import shutil
-import threading
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
-from harness import sql
+from harness import at_once, sql
 from hypothesis import given, strategies as st
 
 from bridge.memory import Content, Memory, Metadata, Status
@@ -213,18 +212,8 @@ def test_questions_at_once_in_one_reader_get_the_answers_of_questions_one_by_one
     add(workspace, *memories(120))
     queries = [f"Marker{number} {word}" for number, word in enumerate(WORDS * 4)]
     alone = [answer(reader(workspace), query) for query in queries]
-    asking, together = reader(workspace), [{} for _ in queries]  # type: list[Any]
-
-    def ask_all(part: int) -> None:
-        for place in range(part, len(queries), 4):
-            together[place] = answer(asking, queries[place])
-
-    threads = [threading.Thread(target=ask_all, args=(part,)) for part in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert together == alone
+    asking = reader(workspace)
+    assert at_once(lambda query: answer(asking, query), queries, threads=4) == alone
 
 
 def in_two_stages(monkeypatch: pytest.MonkeyPatch, first_stage: int) -> None:

@@ -43,9 +43,8 @@ CLOCKS = [
     CLOCKS,
     ids=["quick", "a connection is made first", "slow there, then slow back", "never quick", "the same time"],
 )
-def test_all_answers_together_say_how_far_it_is_ahead(
-    asked: Asked, found: float, left: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_answers_say_how_far_ahead(asked: Asked, found: float, left: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All together, of the server's clock."""
     monkeypatch.setattr(clock, "now", lambda: asked.now)
     assert server_clock.ahead(cast("Team", asked)).total_seconds() == pytest.approx(found)
     assert len(asked.answers) == left

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from harness import masked
+from harness import held, masked
 from inbox_door import job_of
 
 from jobs import client, clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace, find_workspace
 from jobs.lifecycle import Cancelled, Event, Started, Succeeded
-from jobs.lock import Lock
 from jobs.model import Job, Record, encode
 from jobs.parse import parse_job
 from jobs.payloads import Migrate
@@ -552,8 +551,7 @@ def test_waiting_goes_on_while_a_worker_lives(place: SpoolPaths, no_pauses: list
         if looks == 200:
             move_on(place, job_id, Started(), Succeeded({}))
 
-    with Lock(place.lock) as worker:
-        assert worker.acquire()
+    with held(place.lock):
         assert client.wait(place, job_id, seen=look).state == "succeeded"
     assert max(no_pauses) <= 0.25
 
@@ -615,8 +613,7 @@ def test_a_request_is_obeyed_when_its_file_has_gone(place: SpoolPaths) -> None:
     path = place.request("prune")
     assert client.wait_until_handled(place, path, 30)
     client.request(place, "prune")
-    with Lock(place.lock) as lock:
-        assert lock.acquire()
+    with held(place.lock):
         worker = threading.Thread(target=path.unlink)
         worker.start()
         assert client.wait_until_handled(place, path, 30)
@@ -626,8 +623,7 @@ def test_a_request_is_obeyed_when_its_file_has_gone(place: SpoolPaths) -> None:
 def test_nobody_waits_for_a_request_where_no_worker_is_or_longer_than_asked(place: SpoolPaths) -> None:
     client.request(place, "prune")
     assert not client.wait_until_handled(place, place.request("prune"), 3600)
-    with Lock(place.lock) as lock:
-        assert lock.acquire()
+    with held(place.lock):
         assert not client.wait_until_handled(place, place.request("prune"), 0.02)
 
 

@@ -329,9 +329,8 @@ FARTHER = [
     FARTHER,
     ids=["far, and hardly likely", "far, but more likely", "as near to the question"],
 )
-def test_the_surer_that_a_newer_one_replaces_it_the_farther_from_the_question_it_may_be_to_stand_first(
-    place: Place, probability: float, words: str, order: list[str]
-) -> None:
+def test_the_surer_may_be_farther_to_come_first(place: Place, probability: float, words: str, order: list[str]) -> None:
+    """The surer that a newer one replaces it, the farther from the question it may be to stand first."""
     place.compared(saying(probability), FIRST, memory("b", "2026-10-01", words))
     hits = place.ask()["results"]
     assert [hit["memory_id"] for hit in hits] == order
@@ -774,9 +773,8 @@ def test_the_cross_encoder_finds_a_replacement_in_other_words_and_no_other_scope
     assert found["a plan"] < 0.2
 
 
-def test_a_changed_byte_of_the_cross_encoder_is_noticed_and_no_memory_is_lost(
-    tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_cross_encoder_is_noticed(tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no memory is lost."""
     folder = tmp_path / "model"
     shutil.copytree(DEFAULT_FOLDER, folder)
     with (folder / cross_encoder.WEIGHTS).open("r+b") as file:

@@ -6,11 +6,10 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from harness import git, raising
+from harness import at_once, git, raising
 
 from bridge import trust
 from bridge.trust_kept import KeptTrust
@@ -137,9 +136,7 @@ def test_who_trusts_the_workspace_lets_its_waiting_jobs_run(workspace: Workspace
 
 def test_of_many_who_adopt_at_once_one_lists_and_all_agree(workspace: Workspace, config: Path) -> None:
     job_id = client.submit(workspace.spool, "check", {}).job_id
-    with ThreadPoolExecutor(8) as pool:
-        for done in [pool.submit(trust.adopt, workspace, config) for _ in range(8)]:
-            done.result()
+    at_once(lambda _: trust.adopt(workspace, config), range(8))
     assert earlier_files.is_listed(workspace.spool.dropped(job_id), earlier_files.read(workspace.spool))
     assert len({(folder / ".owner").read_bytes() for folder in folders(workspace)}) == 1
     assert len(list((config / "workspaces").glob("*.json"))) == 1

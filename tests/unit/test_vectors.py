@@ -180,16 +180,9 @@ def test_damaged_rows_are_not_copied_so_that_the_comparison_in_full_finds_them(d
     vectors = coarse_rows(20, 1).copy()
     vectors[7, 3] = damage
     assert copied(vectors) is None
-    assert copy_of(vectors[:7]).extended(vectors) is None
 
 
-def test_a_copy_that_grows_equals_one_that_is_made_at_once() -> None:
-    vectors, query = coarse_rows(50, 2), coarse_rows(1, 3)[0]
-    grown = copy_of(vectors[:30]).extended(vectors)
-    assert grown.products(query, 50)[0].tolist() == copy_of(vectors).products(query, 50)[0].tolist()
-
-
-def test_a_copy_is_extended_only_when_many_rows_are_missing() -> None:
+def test_rows_are_copied_again_only_when_many_rows_are_missing() -> None:
     vectors = coarse_rows(100, 4)
     copy = CoarseCopy((Path("vectors"), (1, 1)))
     assert copy.of(vectors[:60]) is None

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import raising
+from harness import held, raising
 
 from jobs import clock, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.lock import Lock
 from jobs.model import Record, encode
 from jobs.record_cache import RecordCache
 from worker.terminal import output as terminal, watch
@@ -156,8 +155,7 @@ def test_the_screen_shows_worker_counts_running_causes_and_ends(
                "progress": {"done": 30, "total": 120, "message": "embedding"}}  # fmt: skip
     beat = {"state": "ready", "heartbeat_at": clock.iso(NOW), "in_flight": [running]}
     workspace.spool.heartbeat.write_bytes(encode(beat))
-    with Lock(workspace.spool.lock) as lock:
-        assert lock.acquire()
+    with held(workspace.spool.lock):
         snapshot = QueueSnapshot(workspace, NO_FILTERS)
         snapshot.refresh()
         screen = terminal.console()

@@ -62,9 +62,7 @@ def those(needs: str) -> list[str]:
 
 
 @pytest.mark.parametrize("command", those("none"))
-def test_what_needs_no_worker_is_answered_and_starts_none(
-    command: str, place: Place, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_needs_no_worker_goes_without_one(command: str, place: Place, capfd: pytest.CaptureFixture[str]) -> None:
     status, found = answered(command, capfd)
     assert found.get("error_code") == FINDS_NOTHING.get(command), found
     assert status == (1 if command in FINDS_NOTHING else 0)
