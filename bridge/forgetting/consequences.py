@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jobs import clock
 
@@ -26,8 +26,7 @@ Naming = Callable[[str, Content], str]  # topic id and content -> the id of that
 # --- what is removed ---
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """What a forgetting removes: ``ids`` are all its ids, ``memories`` those that still exist, hidden ones included."""
 
     ids: tuple[str, ...]
@@ -64,8 +63,7 @@ def topics_that_go(store: Memories, going: Collection[Memory]) -> list[str]:
 # --- decision records that merged removed memories ---
 
 
-@dataclass(frozen=True, slots=True)
-class Fate:
+class Fate(NamedTuple):
     """What becomes of a record that merged a removed memory.
 
     ``sources`` are the sources that remain, with removed records replaced by their own sources. A record with fewer
