@@ -26,11 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embedding.embedder import Vector, Vectors
-from ..store import vector_files
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
+_ALONE_BYTES = 30 * 1024 * 1024  # that one processor sweeps before a second one could start
+_SWEPT_BYTES = 4 * 1024 * 1024
 _ROWS_AT_ONCE = 256  # that the cache has room for
 _LARGEST = 126  # before the dither
 _LONGEST_ROW = 1.01  # a longer one, or NaN, means a damaged file
@@ -69,7 +70,7 @@ class CoarseRows:
             found[part] -= dithered
             found[part] *= unit
 
-        vector_files.swept(codes, sweep, _begun)
+        _swept(codes, sweep)
         spread = (self.scale * step) ** 2 * float(np.square(integers, dtype=np.float64).sum())
         return found, _SURE * math.sqrt((spread + (step * _LONGEST_ROW) ** 2) / 12) + _ROUNDING
 
@@ -96,17 +97,28 @@ def copied(rows: Vectors) -> CoarseRows | None:
     return CoarseRows(codes, shifts, scale)
 
 
+def _swept(rows: NDArray[np.int8], sweep: Callable[[slice], None]) -> None:
+    """Call ``sweep`` for all rows, some at once, whose products stay in the processor's cache. Of many rows another
+    thread takes as many as it can, since one processor does not use the whole memory bandwidth."""
+    step = max(1, _SWEPT_BYTES // rows.shape[1])
+    parts = iter([slice(start, start + step) for start in range(0, len(rows), step)])
+
+    def sweep_what_is_left() -> None:
+        for part in parts:
+            sweep(part)
+
+    other = _helper().submit(sweep_what_is_left) if rows.nbytes >= _ALONE_BYTES else None
+    sweep_what_is_left()
+    if other is not None and not other.cancel():  # on a busy machine it may not have begun
+        other.result()
+
+
 @cache
 def _helper() -> ThreadPoolExecutor:
-    """A thread that stays: to start one for each question takes as long as hundreds of rows."""
+    """A thread that stays: to start one for each question takes as long as thousands of rows."""
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(1, "sweep")
-
-
-def _begun(do: Callable[[], None]) -> Callable[[], None]:
-    begun = _helper().submit(do)
-    return lambda: None if begun.cancel() else begun.result()  # on a busy machine it may not have begun
 
 
 @cache
