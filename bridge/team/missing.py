@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from jobs.errors import JobError
+
+from .gap import Missing
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -25,14 +26,6 @@ class CopyPlace(NamedTuple):
     workspace_id: str
     seq: int
     change: str
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """How many changes a copy lacks, and whether something that it has was forgotten by one of them."""
-
-    changes: int
-    forgets: bool
 
 
 def ask(settings: Settings, place: CopyPlace, seconds: float) -> Missing | None:

@@ -23,8 +23,8 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.store.team.team_store import TeamStore
 from bridge.store.values import AppliedJob
 from bridge.team import leases, rows
+from bridge.team.gap import Missing
 from bridge.team.leases import Lease
-from bridge.team.missing import Missing
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author, Described, Position, SharedRow
 from bridge.team.server import Connection, Server
