@@ -209,13 +209,6 @@ class LlmServer:
             came = self._changed.wait_for(lambda: len(self.requests) >= requests, patience)
         assert came, f"{len(self.requests)} requests of {requests} came within {patience} s"
 
-    def wait_until_quiet(self, patience: float = PATIENCE_SECONDS) -> None:
-        """Until nobody is being answered."""
-        with self._changed:
-            assert self._changed.wait_for(lambda: self._at_once == 0, patience), "an answer is still being given"
-
-    # --- for the handler ---
-
     def begin(self, request: Request) -> Step:
         with self._changed:
             self.requests.append(request)

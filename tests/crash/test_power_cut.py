@@ -69,9 +69,8 @@ def survive(disk: Disk, every: Iterable[Cut], state: Path, check: Callable[[Cut]
     return count
 
 
-def test_a_power_cut_loses_no_dropped_job_and_changes_no_end(
-    disk: Disk, state: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_power_cut_loses_no_drop(disk: Disk, state: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """And changes no end of a job."""
     caplog.set_level("CRITICAL")
     promises = spool_promises.promises_of(disk)
     assert len(promises.dropped) == len(spool_story.ENDS) + 2

@@ -237,9 +237,7 @@ def test_the_answer_is_the_same_byte_for_byte_with_and_without_the_worker(
 
 
 @pytest.mark.usefixtures("patient")
-def test_what_the_worker_was_started_with_does_not_reach_the_answer(
-    model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_workers_start_reaches_no_answer(model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From a terminal with other variables than the editor's."""
     theirs = {"HALF_LIFE_DAYS": "30", "RECENCY_FLOOR": "0.5", "MAX_RESULTS": "1", "RANKING_MODE": "blend"}
     place = Served(tmp_path, model_cache, **{f"COGNEE_MEMORY_{name}": value for name, value in theirs.items()})
@@ -255,9 +253,8 @@ def test_what_the_worker_was_started_with_does_not_reach_the_answer(
 
 
 @pytest.mark.usefixtures("patient")
-def test_with_a_reranker_the_bytes_are_the_same_with_and_without_the_worker(
-    model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rerankers_bytes_need_no_worker(model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are the same with and without it."""
     folder = cross_encoder.make(tmp_path / "model", ["users lost their session overnight, the token of a user"])
     place = Served(tmp_path, model_cache, COGNEE_MEMORY_RERANK_MODEL=str(folder))
     for name, value in place.environment.items():

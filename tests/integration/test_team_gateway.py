@@ -93,9 +93,8 @@ def noted(place: Place, catch_up_seconds: float) -> str:
     return place.python("-c", _NOTE, str(place.workspace.root), str(catch_up_seconds)).stdout.strip()
 
 
-def test_machines_of_a_group_remember_together_and_one_that_was_off_gets_nothing_that_was_forgotten_meanwhile(
-    hosted: Hosted, tmp_path: Path, model_cache: Path
-) -> None:
+def test_a_group_remembers_together_forgets_for_those_away(hosted: Hosted, tmp_path: Path, model_cache: Path) -> None:
+    """A machine that was off gets nothing that was forgotten meanwhile."""
     group, workspace_id = f"group-{uuid4()}", str(uuid4())
     anns, bobs = hosted.token("ann", group), hosted.token("bob", group)
     first = machine(tmp_path / "ann", hosted, anns, workspace_id, model_cache, shares=True)
@@ -613,9 +612,10 @@ def test_a_record_that_says_other_than_its_job_is_refused(strangers: Strangers, 
     assert (answer.status_code, answer.json()["error_code"]) == (400, "ARGUMENT_INVALID")
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b"{}", b'{"workspace_id": 1}', b'{"workspace_id": "x"}', b"\xff", b'{"a": ' * 5000]
-)
+NO_REQUESTS = [b"", b"{", b"[]", b"{}", b'{"workspace_id": 1}', b'{"workspace_id": "x"}', b"\xff", b'{"a": ' * 5000]
+
+
+@pytest.mark.parametrize("body", NO_REQUESTS)
 def test_what_is_no_request_gets_a_clear_error(strangers: Strangers, body: bytes) -> None:
     for name in ("registered", "share", "incoming", "listen"):
         headers = {"Authorization": f"Bearer {strangers.anns}"}

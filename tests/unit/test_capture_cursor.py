@@ -240,9 +240,10 @@ def test_a_folder_below_needs_its_name_and_record(tmp_path: Path, folder: str, c
     assert bool(list(READER.transcripts(home_in(tmp_path), WORKSPACE))) is is_found
 
 
-@pytest.mark.parametrize(
-    "root", [None, b"", b"\x0a", b"\x0a\x20short", b"\xff" * 30, b"\x0b\x0a\x20" + bytes(32), b"\x09\x0d\x01"]
-)
+NO_ROOTS = [None, b"", b"\x0a", b"\x0a\x20short", b"\xff" * 30, b"\x0b\x0a\x20" + bytes(32), b"\x09\x0d\x01"]
+
+
+@pytest.mark.parametrize("root", NO_ROOTS)
 def test_no_root_or_no_messages_is_an_error_and_no_empty_conversation(tmp_path: Path, root: bytes | None) -> None:
     path = store(tmp_path, MESSAGES)
     sql(path, "DELETE FROM blobs WHERE id = 'root' AND ?1 IS NULL", root)

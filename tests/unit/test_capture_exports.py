@@ -125,9 +125,8 @@ HEADS = [
 
 
 @pytest.mark.parametrize(("head", "at", "title"), HEADS)
-def test_the_head_of_a_file_tells_title_and_date_unless_the_date_may_be_two(
-    tmp_path: Path, head: str, at: str | None, title: str | None
-) -> None:
+def test_the_head_tells_title_and_plain_date(tmp_path: Path, head: str, at: str | None, title: str | None) -> None:
+    """Unless the date may be two."""
     turns, findings = parsed(tmp_path, head, labelled("## User", "## Assistant"))
     assert {turn.at for turn in turns} == {at}
     assert findings.title == title
@@ -149,9 +148,7 @@ def test_a_plan_that_aider_repeats_as_a_request_is_the_assistants(tmp_path: Path
 
 def test_what_is_said_after_the_last_folded_block_of_a_tool_is_the_report(tmp_path: Path) -> None:
     path = tmp_path / "talk.md"
-    blocks = (
-        "Let me look.\n\n<details>\n<summary>Edit file: x</summary>\nSECRET\n</details>\n\n---\n\nThe port is 80 now."
-    )
+    blocks = "Let me look.\n\n<details>\n<summary>Edit: x</summary>\nSECRET\n</details>\n\n---\n\nThe port is 80 now."
     path.write_text(f"_**User**_\n\nWhich port?\n\n_**Assistant**_\n\n{blocks}\n", "utf-8")
     turns, _ = read("export", path)
     assert turns[1].text.rsplit("\n\n", turns[1].report)[-1] == "The port is 80 now."
@@ -182,9 +179,10 @@ def test_the_terminal_of_claude_code_is_read_without_outputs() -> None:
     assert "SECRET" not in repr(turns)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "   \n", "no name at all\n", "{", "[", "[1,2", "[]", "{}", "null", '{"a": 1}\n{"b": 2}\n']
-)
+NO_CONVERSATIONS = ["", "   \n", "no name at all\n", "{", "[", "[1,2", "[]", "{}", "null", '{"a": 1}\n{"b": 2}\n']
+
+
+@pytest.mark.parametrize("text", NO_CONVERSATIONS)
 def test_a_file_without_a_conversation_gives_no_turn_and_no_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "export"
     path.write_text(text, "utf-8")

@@ -171,10 +171,11 @@ def test_the_turns_of_a_sub_agent_have_its_id_as_their_part(tmp_path: Path, put_
     assert {turn.part for turn in turns} == {SESSION}
 
 
+FOLDERS_ASKED = [("/home/ana/shop/web", True), ("/home/ana/shopping", False), ("/home/ana", False)]
+
+
 @FORMS
-@pytest.mark.parametrize(
-    ("folder", "is_found"), [("/home/ana/shop/web", True), ("/home/ana/shopping", False), ("/home/ana", False)]
-)
+@pytest.mark.parametrize(("folder", "is_found"), FOLDERS_ASKED)
 def test_only_sessions_in_the_folder_are_found(tmp_path: Path, put_session: Any, folder: str, is_found: bool) -> None:
     put_session(tmp_path, session(directory=folder), ALL_KINDS)
     assert bool(list(READER.transcripts(home_in(tmp_path), WORKSPACE))) is is_found

@@ -222,9 +222,7 @@ def test_three_turns_of_the_same_words_in_a_row_are_a_copy_at_any_time(bench: Be
 
 
 def test_the_words_that_several_sessions_begin_with_are_a_products_and_in_one_memory_at_most(bench: Bench) -> None:
-    rules = (
-        "You must never write to the disk, and you should always answer in English, whatever language is asked in. " * 2
-    )
+    rules = "You must never write to the disk, and you should always answer in English, in whatever is asked. " * 2
     for number, (session, question) in enumerate(
         ((SESSION, "Which port?"), (FORK, "Let's use the port 9090 instead."))
     ):

@@ -204,9 +204,7 @@ def test_what_was_pasted_or_is_an_example_is_nobodys_decision(pasted: str) -> No
 
 
 def test_what_several_prompts_begin_with_is_a_products_and_nobodys_decision() -> None:
-    rules = (
-        "You should never write to the disk, and you must always answer in English, whatever the question is about." * 2
-    )
+    rules = "You should never write to the disk, and you must always answer in English, whatever it is about." * 2
     content = of(
         f"{rules}\nWhich port does the server use?",
         "Port 8080.*",

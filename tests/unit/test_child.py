@@ -64,6 +64,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Made]:
 
     yield make
     for child in children:
+        child.end_for_good()  # else a request that nobody ends would keep it
         child.close()
 
 
@@ -141,9 +142,12 @@ def test_a_deadline_that_is_no_more_ends_nobody(made: Made, monkeypatch: pytest.
     process.finish(1)
 
 
-def test_who_ends_for_good_ends_also_what_is_only_about_to_be_asked(made: Made) -> None:
-    child = made(SPEAKING + "for line in sys.stdin: pass")
+def test_who_ends_for_good_ends_what_runs_and_what_is_only_about_to_be_asked(made: Made) -> None:
+    child = made(SPEAKING + "for line in sys.stdin: say(begun=True)")
+    running = in_thread(lambda: child.ask(REQUEST))
+    until(lambda: child.pid is not None and process_of(child).executing, "it runs")
     child.end_for_good()
+    assert end_of(running) == "stopped"
     assert end_of(in_thread(lambda: child.ask(REQUEST))) == "stopped"
 
 
@@ -189,6 +193,11 @@ def test_a_mistake_while_long_work_stands_still_does_not_leave_it_standing(made:
         child.ask(REQUEST, on_pause=raising(RuntimeError("a mistake")))
     assert child.pid is None
     assert child.ask(REQUEST)["graph_lag"] == 0
+
+
+def test_long_work_that_goes_on_after_a_pause_has_what_was_left_of_its_time(made: Made) -> None:
+    child = made(SPEAKING + "for line in sys.stdin: 'go_on' in line or say(give_way=True)")
+    assert end_of(in_thread(lambda: child.ask(REQUEST, timeout_seconds=0.5))) == "timeout"
 
 
 def test_a_job_in_between_has_its_own_clock_and_gives_the_other_its_own_back(made: Made) -> None:

@@ -166,9 +166,10 @@ def test_the_same_question_gives_the_same_bytes(shelf: Shelf) -> None:
     assert first == second
 
 
-@pytest.mark.parametrize(
-    "arguments", [{"query": " "}, {"query": "q", "max_tokens": "many"}, {"query": "q", "as_of": 7}]
-)
+NO_QUESTIONS = [{"query": " "}, {"query": "q", "max_tokens": "many"}, {"query": "q", "as_of": 7}]
+
+
+@pytest.mark.parametrize("arguments", NO_QUESTIONS)
 def test_a_question_that_is_none_is_a_failure_with_every_field(shelf: Shelf, arguments: dict[str, Any]) -> None:
     found = shelf.context(**arguments)
     assert not found["success"]

@@ -226,9 +226,8 @@ def test_a_job_that_stores_nothing_is_submitted(workspace: Workspace, tmp_path: 
     assert submit(workspace, chosen(MULTILINGUAL, tmp_path), "noop", {}, start=False)["success"]
 
 
-def test_while_the_model_of_the_store_is_here_jobs_are_submitted(
-    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_with_its_model_jobs_are_taken(workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the model of the store is here."""
     monkeypatch.setattr(opening, "embedder_of", lambda _: ENGLISH.identity)
     settings = chosen(MULTILINGUAL, tmp_path)
     assert submit(workspace, settings, "ingest", TURN, start=False)["success"]
@@ -237,9 +236,10 @@ def test_while_the_model_of_the_store_is_here_jobs_are_submitted(
         opening.require_model(workspace, settings.embedding)
 
 
-@pytest.mark.parametrize(
-    ("more", "remedy"), [({}, "EMBEDDING_API_KEY"), ({"embedding_provider": "openai_compatible"}, "EMBEDDING_ENDPOINT")]
-)
+ENDPOINT_LACKS = [({}, "EMBEDDING_API_KEY"), ({"embedding_provider": "openai_compatible"}, "EMBEDDING_ENDPOINT")]
+
+
+@pytest.mark.parametrize(("more", "remedy"), ENDPOINT_LACKS)
 def test_an_endpoint_without_what_it_needs_is_told(tmp_path: Path, more: dict[str, str], remedy: str) -> None:
     settings = Settings(cache_dir=tmp_path, **{**REMOTE, **more})  # type: ignore[arg-type]
     with pytest.raises(JobError, match="EMBEDDING_CONFIG") as caught:

@@ -153,9 +153,7 @@ def worker(**change: Any) -> doctor_worker.Worker:
         NOW, heartbeat=beat(), lock_is_there=True, is_alive=True, boot_id="b", heartbeat_process=True, embedder="e",
         child_limit=100, token_mode=0o600,
     )  # fmt: skip
-    for name, value in change.items():
-        setattr(it, name, value)
-    return it
+    return replace(it, **change)
 
 
 OLD = clock.iso(NOW - timedelta(minutes=5))
@@ -209,10 +207,7 @@ def brief(state: str = "queued", minutes: float = 0, code: str | None = None, **
 
 
 def queue(*briefs: dict[str, Any], **change: Any) -> doctor_queue.Queue:
-    it = doctor_queue.Queue(NOW, True, False, False, list(briefs), most_active=10, most_ended=5)
-    for name, value in change.items():
-        setattr(it, name, value)
-    return it
+    return replace(doctor_queue.Queue(NOW, True, False, False, list(briefs), most_active=10, most_ended=5), **change)
 
 
 MINUTES = timedelta(minutes=1)
@@ -266,9 +261,7 @@ def test_failures_are_one_finding_a_cause_with_the_cause_s_own_remedy() -> None:
 
 def store(**change: Any) -> inspection.StoreStatus:
     it = inspection.StoreStatus(is_there=True, size=9, format=FORMAT, whole=[], embedder="e", memories=2, words=2)
-    for name, value in change.items():
-        setattr(it, name, value)
-    return it
+    return replace(it, **change)
 
 
 LONG_AGO = clock.iso(NOW - timedelta(hours=1))
@@ -721,9 +714,10 @@ def fixed(workspace: Workspace) -> dict[str, str]:
     return {each.fix: each.message for each in done}
 
 
-@pytest.mark.parametrize(
-    ("harm", "fix"), [(open_up, "close to others"), (no_gitignore, "add .gitignore"), (old_part, "remove parts")]
-)
+MENDED = [(open_up, "close to others"), (no_gitignore, "add .gitignore"), (old_part, "remove parts")]
+
+
+@pytest.mark.parametrize(("harm", "fix"), MENDED)
 def test_what_is_safe_to_mend_is_mended_once(used: Workspace, harm: Callable[[Workspace], None], fix: str) -> None:
     harm(used)
     assert fix in fixed(used)

@@ -93,9 +93,10 @@ def test_what_was_set_aside_and_is_back_may_be_removed() -> None:
     assert "rm -r '/w/.cognee_memory/set-aside/team-7-a b'" in found.remedy
 
 
-@pytest.mark.parametrize(
-    ("ahead", "says"), [(0.0, None), (29.9, None), (30.0, "30 s behind"), (-7200.0, "2 h ahead of the team's")]
-)
+DIFFERENCES = [(0.0, None), (29.9, None), (30.0, "30 s behind"), (-7200.0, "2 h ahead of the team's")]
+
+
+@pytest.mark.parametrize(("ahead", "says"), DIFFERENCES)
 def test_a_clock_that_differs_from_the_teams_is_told_from_30_seconds_on(ahead: float, says: str | None) -> None:
     found = [each for each in findings(clock_ahead_seconds=ahead) if each.code == "TEAM_CLOCK_DIFFERS"]
     assert [says in each.message for each in found] == ([] if says is None else [True])

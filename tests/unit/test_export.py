@@ -529,9 +529,8 @@ def test_what_was_imported_and_is_ingested_again_is_a_duplicate(here: WithFakeGr
     assert there.store.count() == 2
 
 
-def test_numbers_are_kept_where_they_are_free_and_move_nobody_elses(
-    here: WithFakeGraph, there: WithFakeGraph, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_free_numbers_are_kept(here: WithFakeGraph, there: WithFakeGraph, capsys: pytest.CaptureFixture[str]) -> None:
+    """And those of nobody else are moved."""
     store(here, *(summary(name, number) for number, name in enumerate("abcdefghij", 1)))
     store(there, summary("x"), summary("y"))
     found = imported(there, lines_of(here))
@@ -579,9 +578,8 @@ def test_a_number_that_a_forgotten_memory_had_is_not_given_again(here: WithFakeG
 
 
 @pytest.mark.parametrize(("accepted_at", "comes"), [(EARLIER, 0), (clock.iso(NOW), 1)])
-def test_what_was_forgotten_comes_back_with_a_later_import_only(
-    here: WithFakeGraph, there: WithFakeGraph, accepted_at: str, comes: int
-) -> None:
+def test_a_later_import_brings_it_back(here: WithFakeGraph, there: WithFakeGraph, accepted_at: str, comes: int) -> None:
+    """What was forgotten, and no other import does."""
     store(here, summary("a"), summary("b"))
     do(there, "leave_tombstones", [an_id("a")])
     found = imported(there, lines_of(here), accepted_at=accepted_at)

@@ -140,9 +140,10 @@ def test_the_line_that_says_what_is_wrong_is_chosen(output: str, line: str) -> N
     assert next(error_lines(output), "") == line
 
 
-@pytest.mark.parametrize(
-    "output", ["\n" * 60_000, "\n".join(["error: " + "a" * 590] * 60), "\n".join(["error: " + "a." * 290] * 60)]
-)
+ODD_OUTPUTS = ["\n" * 60_000, "\n".join(["error: " + "a" * 590] * 60), "\n".join(["error: " + "a." * 290] * 60)]
+
+
+@pytest.mark.parametrize("output", ODD_OUTPUTS)
 def test_the_lines_of_an_odd_output_are_read_in_time(output: str) -> None:
     began = process_time()
     assert len(signatures(output)) < 2

@@ -130,9 +130,8 @@ def test_nothing_that_the_repository_configures_is_run(repository: Path, tmp_pat
     assert not (tmp_path / "ran").exists()
 
 
-def test_variables_that_point_at_another_repository_change_nothing(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variables_of_others_change_nothing(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that point at another repository."""
     add(repository, ".cognee_jobs/a.json")
     other = tmp_path / "other"
     other.mkdir()

@@ -309,9 +309,8 @@ TOOL_EVENTS = [
 
 
 @pytest.mark.parametrize(("tool", "said", "reason", "session"), TOOL_EVENTS)
-def test_the_event_of_each_tool_makes_a_job(
-    bench: Bench, tool: str, said: dict[str, Any], reason: str, session: str | None
-) -> None:
+def test_an_event_makes_a_job(bench: Bench, tool: str, said: dict[str, Any], reason: str, session: str | None) -> None:
+    """Of each tool."""
     (job,) = bench.call({**said, "cwd": str(bench.workspace.root)}, tool)
     assert (job["tools"], job["reason"], job.get("session")) == ([tool], reason, session)
 

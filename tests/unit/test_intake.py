@@ -163,9 +163,10 @@ def test_a_good_drop_follows_a_rejected_one(door: Door) -> None:
     assert (record.state, record.generation, record.error) == ("queued", 2, None)
 
 
-@pytest.mark.parametrize(
-    ("code", "dropped"), [("JOB_ID_CONFLICT", {"payload": {"sleep_ms": 5}}), ("JOB_INVALID", {"content": b"[]"})]
-)
+REFUSED_DROPS = [("JOB_ID_CONFLICT", {"payload": {"sleep_ms": 5}}), ("JOB_INVALID", {"content": b"[]"})]
+
+
+@pytest.mark.parametrize(("code", "dropped"), REFUSED_DROPS)
 def test_what_is_refused_under_the_id_of_a_live_job_leaves_that_job_alone(door: Door, code: str, dropped: Any) -> None:
     door.drop("a.json")
     door.look()

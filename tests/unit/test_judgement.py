@@ -172,9 +172,10 @@ def test_what_would_make_a_line_more_than_prose_is_taken_off(line: str) -> None:
     assert told(f"{line}{PROSE}") == (PROSE, [])
 
 
-@pytest.mark.parametrize(
-    "invented", ["see https://evil.example/x", "on 2025-01-01", "as 123e4567-e89b-12d3-a456-426614174000 says"]
-)
+INVENTED = ["see https://evil.example/x", "on 2025-01-01", "as 123e4567-e89b-12d3-a456-426614174000 says"]
+
+
+@pytest.mark.parametrize("invented", INVENTED)
 def test_a_narrative_that_names_what_no_memory_says_is_not_taken(invented: str) -> None:
     prose, warnings = told(f"{PROSE} {invented}.")
     assert prose is None

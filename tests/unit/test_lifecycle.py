@@ -240,9 +240,10 @@ def test_a_death_of_the_worker_during_a_batch_proves_nothing_about_its_members()
     assert (ended.state, ended.worker_deaths) == ("failed", 10)
 
 
-@pytest.mark.parametrize(
-    ("event", "most"), [(Crashed(), CrashLimits(crashes=50)), (WorkerDied(), CrashLimits(worker_deaths=50))]
-)
+CAPS_RAISED = [(Crashed(), CrashLimits(crashes=50)), (WorkerDied(), CrashLimits(worker_deaths=50))]
+
+
+@pytest.mark.parametrize(("event", "most"), CAPS_RAISED)
 def test_the_caps_can_be_raised(event: Event, most: CrashLimits) -> None:
     record = lifecycle.accept(job(), NOON)
     for number in range(50):
@@ -408,9 +409,10 @@ def pause_of(record: Record) -> float:
     return (clock.parse(record.next_attempt_at) - at(2)).total_seconds()
 
 
-@pytest.mark.parametrize(
-    ("seconds", "pause"), [(90, 90), (1.25, 1.25), (0.1, 0.5), (0, 0.5), (-5, 0.5), (3600, 3600), (86_400, 3600)]
-)
+WAITS_TOLD = [(90, 90), (1.25, 1.25), (0.1, 0.5), (0, 0.5), (-5, 0.5), (3600, 3600), (86_400, 3600)]
+
+
+@pytest.mark.parametrize(("seconds", "pause"), WAITS_TOLD)
 def test_a_provider_that_says_when_to_come_again_is_heard_up_to_an_hour(seconds: float, pause: float) -> None:
     assert pause_of(asked(seconds)) == pause
 
@@ -541,9 +543,10 @@ def test_times_are_in_utc_with_z(text: str, meant: str) -> None:
     assert clock.iso(clock.parse(text)) == meant
 
 
-@pytest.mark.parametrize(
-    "text", ["", "N/A", "yesterday", "2026-13-01", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"]
-)
+NO_TIMES = ["", "N/A", "yesterday", "2026-13-01", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"]
+
+
+@pytest.mark.parametrize("text", NO_TIMES)
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         clock.parse(text)

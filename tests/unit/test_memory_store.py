@@ -489,9 +489,10 @@ def test_a_transaction_that_a_full_disk_has_ended_says_so_and_the_next_one_goes_
         assert store.count() == 101
 
 
-@pytest.mark.parametrize(
-    "error", [FileNotFoundError(2, "No such file"), sqlite3.IntegrityError("twice"), KeyError("x")]
-)
+OTHER_ERRORS = [FileNotFoundError(2, "No such file"), sqlite3.IntegrityError("twice"), KeyError("x")]
+
+
+@pytest.mark.parametrize("error", OTHER_ERRORS)
 def test_what_is_no_failure_of_the_disk_stays_what_it_is(error: Exception) -> None:
     with pytest.raises(type(error)) as caught, database.failing_clearly():
         raise error

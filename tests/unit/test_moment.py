@@ -332,9 +332,10 @@ def test_a_silent_answer_prints_nothing_and_logs_no_line(bench: Bench, capsys: p
     assert not (bench.config / "hooks.log").exists()
 
 
-@pytest.mark.parametrize(
-    ("moment_of", "event"), [("prompts", "PreToolUse"), ("files", "UserPromptSubmit"), (None, "UserPromptSubmit")]
-)
+UNCHOSEN_MOMENTS = [("prompts", "PreToolUse"), ("files", "UserPromptSubmit"), (None, "UserPromptSubmit")]
+
+
+@pytest.mark.parametrize(("moment_of", "event"), UNCHOSEN_MOMENTS)
 def test_nothing_is_asked_for_a_moment_that_the_person_did_not_switch_on(
     bench: Bench, capsys: pytest.CaptureFixture[str], moment_of: str | None, event: str
 ) -> None:

@@ -110,9 +110,10 @@ def test_a_memory_from_the_future_has_the_age_nought() -> None:
     assert age_days(summary(created_at=days_ago(-5)), PRODUCT) == 0.0
 
 
-@pytest.mark.parametrize(
-    ("status", "multiplier"), [("DecisionRecord", 1.1), ("Active", 1.0), ("Superseded", 0.4), ("Draft", 1.0)]
-)
+MULTIPLIERS = [("DecisionRecord", 1.1), ("Active", 1.0), ("Superseded", 0.4), ("Draft", 1.0)]
+
+
+@pytest.mark.parametrize(("status", "multiplier"), MULTIPLIERS)
 def test_each_status_has_the_multiplier_of_the_contract(status: str, multiplier: float) -> None:
     found = factors(summary(status), Relevance(0.5, 0.5, 0.5), PRODUCT)
     assert found.status_multiplier == multiplier
@@ -327,9 +328,8 @@ def test_without_weight_votes_change_no_digit(share: float, days: float | None, 
 
 
 @given(COSINE, SHARE, AGES, VOTES)
-def test_the_reported_factors_with_feedback_are_those_of_the_score(
-    cosine: float, lexical: float, days: float | None, votes: Votes
-) -> None:
+def test_factors_with_feedback_make_the_score(cosine: float, lexical: float, days: float | None, votes: Votes) -> None:
+    """As they are reported."""
     ranking = PRODUCT._replace(feedback_weight=0.3)
     memory, found = aged(days, "Active"), relevance(cosine, cosine, lexical)
     shown, parts = factors(memory, found, ranking, votes).reported(), components(memory, found, ranking, votes)

@@ -95,9 +95,8 @@ NOTHING_TO_DO = [
 
 
 @pytest.mark.parametrize(("recorded", "configured"), NOTHING_TO_DO)
-def test_nothing_is_dropped_where_nothing_is_to_do_or_a_person_decides(
-    workspace: Workspace, recorded: str | None, configured: LocalModel | None
-) -> None:
+def test_nothing_is_dropped_in_vain(workspace: Workspace, recorded: str | None, configured: LocalModel | None) -> None:
+    """Where nothing is to do, or a person decides."""
     if recorded is not None:
         store_of(workspace, recorded)
     watch(workspace, configured).scan(later(0))

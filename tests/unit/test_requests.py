@@ -293,9 +293,8 @@ def test_the_same_job_dropped_again_is_a_success(workspace: Workspace, place: Sp
 
 @pytest.mark.parametrize("ask", [requests.cancel_many, requests.retry_many, requests.dismiss_many])
 @pytest.mark.parametrize("how", ["removed", "damaged"])
-def test_one_job_that_vanishes_does_not_spoil_the_answer_about_the_others(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, ask: Any, how: str
-) -> None:
+def test_one_vanished_job_harms_none(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, ask: Any, how: str) -> None:
+    """It does not spoil the answer about the others."""
     place = workspace.spool
     monkeypatch.setattr("jobs.launch.start", lambda workspace, **more: False)
     for job_id in ("a", "b"):

@@ -496,9 +496,8 @@ def test_a_store_without_memories_needs_no_reranker(tmp_path: Path, server: Rera
 # --- the reader and its settings ---
 
 
-def test_a_reader_keeps_its_reranker_and_other_settings_mean_another_reader(
-    shelf: Shelf, judge_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_is_of_its_reranker(shelf: Shelf, judge_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It keeps it, and other settings mean another reader."""
     monkeypatch.setattr(query_client, "_kept", None)
     reader = query_client._reader(shelf.workspace, with_model(judge_folder))
     assert query_client._reader(shelf.workspace, with_model(judge_folder)) is reader

@@ -41,9 +41,10 @@ def goes(found: list[EndedJob], keep: Settings = KEEP, state: State | None = "su
 # --- the decision ---
 
 
-@pytest.mark.parametrize(
-    ("state", "days"), [("succeeded", 7), ("failed", 30), ("cancelled", 30), ("expired", 30), ("rejected", 30)]
-)
+KEPT_DAYS = [("succeeded", 7), ("failed", 30), ("cancelled", 30), ("expired", 30), ("rejected", 30)]
+
+
+@pytest.mark.parametrize(("state", "days"), KEPT_DAYS)
 def test_what_has_ended_is_kept_for_its_days_and_no_longer(state: State, days: float) -> None:
     assert goes(aged(days - 0.01, days, days + 0.01), state=state) == ["2"]
 

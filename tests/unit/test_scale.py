@@ -258,29 +258,6 @@ def test_a_store_without_wholes_is_searched_in_one_stage(workspace: Workspace, m
     assert answer(reader(workspace), "queue lock", max_results=1000) == whole
 
 
-def test_the_time_range_holds_its_start_and_not_its_end(workspace: Workspace) -> None:
-    def dated(name: str, created: str | None, source: str | None = None) -> Memory:
-        metadata = Metadata(status="Active", created_at=created, source_created_at=source)
-        return Memory(name, 0, "summary", metadata, STORED, Content("Queue", "queue"))
-
-    add(
-        workspace,
-        dated("start", "2026-03-01T00:00:00Z"),
-        dated("inside", "2020-01-01T00:00:00Z", "2026-03-15T12:00:00Z"),
-        dated("end", "2026-04-01T00:00:00Z"),
-        dated("never", None),
-        Memory("legacy", 0, "legacy", Metadata(), "2026-03-20T00:00:00Z", text="queue"),
-    )
-
-    def ids(**arguments: Any) -> set[str]:
-        return {hit["memory_id"] for hit in answer(reader(workspace), "queue", **arguments)["results"]}
-
-    assert ids(since="2026-03-01", until="2026-04-01") == {"start", "inside", "legacy"}
-    assert ids(since="2026-03-01T00:00:00.001Z") == {"inside", "end", "legacy"}
-    assert ids(until="2026-03-15T14:00:00+02:00") == {"start"}
-    assert ids() == {"start", "inside", "end", "never", "legacy"}
-
-
 def test_the_numbers_of_a_catalogue_are_found_in_any_order_and_unknown_ones_are_not(workspace: Workspace) -> None:
     add(workspace, *memories(20))
     store = reader_of(workspace).snapshot()

@@ -111,9 +111,10 @@ def test_a_name_that_most_memories_have_is_found_all_the_same_beside_rarer_words
     assert min(lexical(shelf, "why does E1042 block the queue").values()) >= 0.5
 
 
-@pytest.mark.parametrize(
-    "query", ['"', "AND OR NOT", "a* NEAR(b)", "topic:x", "{}[]()^", "; DROP TABLE words", "-", "𞤀𞤁"]
-)
+INDEX_LANGUAGE = ['"', "AND OR NOT", "a* NEAR(b)", "topic:x", "{}[]()^", "; DROP TABLE words", "-", "𞤀𞤁"]
+
+
+@pytest.mark.parametrize("query", INDEX_LANGUAGE)
 def test_no_query_is_taken_for_the_indexs_own_language(shelf: Shelf, query: str) -> None:
     shelf.add(summary("a", "something"))
     assert set(lexical(shelf, query)) <= {"a"}
@@ -205,9 +206,8 @@ def test_what_is_not_relevant_enough_is_no_hit_however_new(shelf: Shelf) -> None
     texts=st.lists(st.text(alphabet="abc .", min_size=1).filter(str.strip), min_size=1, max_size=8),
     query=st.text(alphabet="abc ", min_size=1).filter(str.strip),
 )
-def test_the_default_floor_follows_the_best_hit_and_the_answer_names_it(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[str], query: str
-) -> None:
+def test_the_floor_follows_the_best_hit(tmp_path_factory: pytest.TempPathFactory, texts: list[str], query: str) -> None:
+    """The default one, and the answer names it."""
     shelf = Shelf(tmp_path_factory.mktemp("floor"))
     shelf.add(*(legacy(str(number), text) for number, text in enumerate(texts)))
     every = shelf.ask(query)["results"]

@@ -357,9 +357,10 @@ def test_other_lines_and_comments_stay_and_a_second_time_changes_nothing(tmp_pat
         assert lines == ["# mine", "max_tokens = 10", 'embedding_model = "a \\"b\\""', "embedding_dimensions = 384"]
 
 
-@pytest.mark.parametrize(
-    "text", ['embedding_model = """\nembedding_dimensions = 1\n"""\n', "[table]\nx = 1\n", "= broken"]
-)
+OTHER_FILES = ['embedding_model = """\nembedding_dimensions = 1\n"""\n', "[table]\nx = 1\n", "= broken"]
+
+
+@pytest.mark.parametrize("text", OTHER_FILES)
 def test_a_file_of_another_form_is_left_alone(tmp_path: Path, text: str) -> None:
     path = tmp_path / "config.toml"
     path.write_text(text, "utf-8")

@@ -752,9 +752,10 @@ def test_of_the_two_judges_the_surer_one_counts(place: Place) -> None:
     assert judge.replaces([(OLD, NEW), (OLD, NEW)], place.embedder.embed) == [0.77, 0.8]
 
 
-@pytest.mark.parametrize(
-    ("said", "counts"), [(0.44, 0.0), (0.45, POSSIBLE), (0.79, 0.65), (0.8, DISPUTED), (0.9, REPLACED), (1.0, 0.95)]
-)
+SURE_BY = [(0.44, 0.0), (0.45, POSSIBLE), (0.79, 0.65), (0.8, DISPUTED), (0.9, REPLACED), (1.0, 0.95)]
+
+
+@pytest.mark.parametrize(("said", "counts"), SURE_BY)
 def test_what_the_cross_encoder_says_counts_by_how_sure_it_is(place: Place, said: float, counts: float) -> None:
     place.patch.setattr(judge, "by_rules", lambda pairs, embed: [0.0])
     place.patch.setattr(cross_encoder, "probability", lambda earlier, later: said)

@@ -68,9 +68,8 @@ MADE_OR_CHANGED = [
 
 
 @pytest.mark.parametrize(("kind", "result", "numbers"), MADE_OR_CHANGED)
-def test_the_memories_are_those_that_the_job_made_or_changed(
-    kind: str | None, result: dict[str, Any] | None, numbers: list[int]
-) -> None:
+def test_those_made_or_changed_are_named(kind: str | None, result: dict[str, Any] | None, numbers: list[int]) -> None:
+    """The memories that the job made or changed, and no others."""
     assert memory_numbers(kind, result) == numbers
 
 

@@ -128,9 +128,10 @@ def test_odd_values_are_let_in_only_if_somebody_may_have_written_them(checks: Ro
     assert tried > 1000
 
 
-@pytest.mark.parametrize(
-    "key", ['[{"x":1}]', "[ 1 ]", "[1.0]", "[true]", '["1"]', "[1,1]", "[99999999999]", "[[1]]", "1", "[0]"]
-)
+OTHER_KEYS = ['[{"x":1}]', "[ 1 ]", "[1.0]", "[true]", '["1"]', "[1,1]", "[99999999999]", "[[1]]", "1", "[0]"]
+
+
+@pytest.mark.parametrize("key", OTHER_KEYS)
 def test_a_key_that_is_not_written_so_is_refused(checks: RowChecks, rows: list[SharedRow], key: str) -> None:
     [memory] = [row for row in rows if row.table == "memories" and row.key == "[1]"]
     assert is_let_in(checks, memory)
@@ -139,9 +140,10 @@ def test_a_key_that_is_not_written_so_is_refused(checks: RowChecks, rows: list[S
         assert not is_let_in(checks, SharedRow("memories", key, None))
 
 
-@pytest.mark.parametrize(
-    "vectors", [b"", b"\0" * 4, np.full(DIMENSIONS, np.nan, "<f4").tobytes(), np.full(DIMENSIONS, 9, "<f4").tobytes()]
-)
+OTHER_VECTORS = [b"", b"\0" * 4, np.full(DIMENSIONS, np.nan, "<f4").tobytes(), np.full(DIMENSIONS, 9, "<f4").tobytes()]
+
+
+@pytest.mark.parametrize("vectors", OTHER_VECTORS)
 def test_vectors_of_another_length_are_refused(checks: RowChecks, rows: list[SharedRow], vectors: bytes) -> None:
     [memory] = [row for row in rows if row.table == "memories" and row.key == "[1]"]
     assert not is_let_in(checks, replace(memory, vectors=vectors))

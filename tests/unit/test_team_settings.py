@@ -160,9 +160,10 @@ def test_a_workspace_is_in_a_team_once_its_user_says_so_until_they_leave(workspa
     assert membership.membership_of(workspace, config) is None
 
 
-@pytest.mark.parametrize(
-    "damaged", [b"", b"{", b"[]", b'{"workspace_id": "x", "shares": true}', b'{"workspace_id": 7}']
-)
+DAMAGED_NOTES = [b"", b"{", b"[]", b'{"workspace_id": "x", "shares": true}', b'{"workspace_id": 7}']
+
+
+@pytest.mark.parametrize("damaged", DAMAGED_NOTES)
 def test_a_damaged_membership_is_an_error_not_no_team(workspace: Workspace, tmp_path: Path, damaged: bytes) -> None:
     """Else what belongs to the team would be stored here alone."""
     membership.join(workspace, tmp_path / "config", WANTED)

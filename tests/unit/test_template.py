@@ -459,9 +459,8 @@ def group(pattern: str, text: str) -> str:
     st.permutations(range(len(FIELDS))),
     st.sampled_from(["", "## Context\nSome words\n## Key Decisions\n- one\n", "Loose\n", "\n## Odd\nx\n"]),
 )
-def test_every_text_that_the_first_readers_accepted_is_accepted(
-    comment: str, lines: tuple[tuple[str, str], ...], order: list[int], rest: str
-) -> None:
+def test_old_texts_are_accepted(comment: str, lines: tuple[tuple[str, str], ...], order: list[int], rest: str) -> None:
+    """Every text that the first readers accepted."""
     block = "\n".join("".join(lines[at]) for at in order)
     text = f"{comment}\n# Conversation Summary: T\n\n**Metadata:**\n{block}\n\n{rest}"
     assert all(re.search(field, text) for field in FIELDS)
@@ -580,9 +579,10 @@ def test_a_turn_without_facts_is_a_turn() -> None:
     assert parse_conversation("User asked: a\n\nAssistant answered: b") == Conversation("a", "b")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "User asked: a", "Assistant answered: b", "So\n\nUser asked: a\n\nAssistant answered: b"]
-)
+NO_TURNS = ["", "User asked: a", "Assistant answered: b", "So\n\nUser asked: a\n\nAssistant answered: b"]
+
+
+@pytest.mark.parametrize("text", NO_TURNS)
 def test_other_texts_are_no_turns(text: str) -> None:
     assert parse_conversation(text) is None
 

@@ -147,9 +147,10 @@ def test_base64_of_a_user_and_a_password_goes_and_of_other_text_stays() -> None:
         assert redact(write(text)) == Redacted(write(text))
 
 
-@pytest.mark.parametrize(
-    "name", ["spreadsheetId: ", "sha256 ", "the fingerprint is ", '"etag": "', "commit ", "cursor="]
-)
+NAMED_OTHERWISE = ["spreadsheetId: ", "sha256 ", "the fingerprint is ", '"etag": "', "commit ", "cursor="]
+
+
+@pytest.mark.parametrize("name", NAMED_OTHERWISE)
 def test_a_word_that_is_named_as_something_else_stays(name: str) -> None:
     text = name + "1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms"
     assert redact(text) == Redacted(text)
@@ -259,9 +260,10 @@ def test_a_password_goes_behind_a_user_without_a_command(login: str) -> None:
     assert not any(part in clean for part in ("h0pk1ns", "d2LkV78", "pRf7vG2"))
 
 
-@pytest.mark.parametrize(
-    ("length", "goes"), [(32, True), (40, True), (64, True), (24, False), (41, False), (63, False)]
-)
+HEX_LENGTHS = [(32, True), (40, True), (64, True), (24, False), (41, False), (63, False)]
+
+
+@pytest.mark.parametrize(("length", "goes"), HEX_LENGTHS)
 def test_hexadecimal_goes_behind_a_prefix_in_the_length_of_a_key(length: int, goes: bool) -> None:
     word = "zqpat_" + ("5f6278f46c0697b8ce6a07cfaabf363b5a97a984" * 2)[:length]
     assert (word not in redact(f"the box uses {word} since March").text) is goes
@@ -352,9 +354,10 @@ def test_the_words_before_a_secret_tell_it_in_every_language_of_the_texts(text: 
     assert redacted.text == f"{before}[REDACTED:{kind}]{after}"
 
 
-@pytest.mark.parametrize(
-    "text", ["Das Kennwort lautet: Gr8-Tante_«»", "DEPLOY_KEY=1 API_KEY=mySecret«»", "the password is xT9!mm«»"]
-)
+WORD_PASSWORDS = ["Das Kennwort lautet: Gr8-Tante_«»", "DEPLOY_KEY=1 API_KEY=mySecret«»", "the password is xT9!mm«»"]
+
+
+@pytest.mark.parametrize("text", WORD_PASSWORDS)
 def test_a_password_of_words_is_found_where_nothing_else_can_stand(text: str) -> None:
     assert sum(redact(text.replace("«»", "Wolke42")).counts.values()) == 1
 

@@ -170,9 +170,10 @@ def test_a_mount_without_modes_is_used(workspace: Workspace, config: Path, monke
     assert trust.inspect_trust(workspace, config).owner is not None
 
 
-@pytest.mark.parametrize(
-    "name", ["{memory}/memory.db", "{spool}/active/a.json", "{spool}/results/a.json", "{spool}/.owner"]
-)
+TRACKED = ["{memory}/memory.db", "{spool}/active/a.json", "{spool}/results/a.json", "{spool}/.owner"]
+
+
+@pytest.mark.parametrize("name", TRACKED)
 def test_a_tracked_store_or_record_closes_even_a_workspace_of_ours(ours: Workspace, config: Path, name: str) -> None:
     """git replaces ignored files at a pull without a question."""
     path = name.format(memory=ours.memory.name, spool=ours.spool.root.name)

@@ -118,9 +118,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return typescript.program(tmp_path_factory.mktemp("bin"))
 
 
-def test_the_sample_finds_the_program_on_path_and_by_its_setting(
-    made: Path, program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_sample_finds_a_program(made: Path, program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """On PATH, and by its setting."""
     monkeypatch.setenv("HOME", str(tmp_path))
     assert result(made, "find", "findProgram(given[0])", str(program)) == str(program)
     assert result(made, "find", "findProgram(given[0])", str(tmp_path / "none")) is None
@@ -153,10 +152,8 @@ def test_the_version_that_the_page_needs_is_this_one_or_an_earlier(made: Path, p
 
 
 @pytest.mark.parametrize(("age", "state", "lives"), [(5, "ready", True), (5, "stopped", False), (-1, "ready", False)])
-def test_the_sample_takes_a_worker_for_gone_as_the_program_does(
-    made: Path, workspace: Workspace, age: float, state: str, lives: bool
-) -> None:
-    """``age``: how much younger than the oldest heartbeat that counts."""
+def test_the_sample_tells_a_gone_worker(made: Path, workspace: Workspace, age: float, state: str, lives: bool) -> None:
+    """As the program does. ``age``: how much younger than the oldest heartbeat that counts."""
     now = datetime(2026, 11, 20, 12, tzinfo=UTC)
     at = clock.iso(now - timedelta(seconds=STALE_SECONDS - age))
     workspace.spool.heartbeat.write_text(json.dumps({"state": state, "heartbeat_at": at}), "utf-8")

@@ -90,9 +90,10 @@ def test_every_default_ignorable_character_alone_is_removed() -> None:
             ), hex(code)
 
 
-@pytest.mark.parametrize(
-    "part", ["\x1b", "\x1b]", "\x1b[", "\x9d", "\x9b0", "\u200d", "👩\u200d", "م\u200c", "\r", "\x1b]a", "0 "]
-)
+PARTS_OF_TEXT = ["\x1b", "\x1b]", "\x1b[", "\x9d", "\x9b0", "\u200d", "👩\u200d", "م\u200c", "\r", "\x1b]a", "0 "]
+
+
+@pytest.mark.parametrize("part", PARTS_OF_TEXT)
 def test_a_long_text_of_anything_takes_linear_time(part: str) -> None:
     assert_linear(lambda size: visible("\x1b]\x9b" + part * (size // len(part))), 16_384)
 
