@@ -30,6 +30,7 @@ the modules and packages of the memory:
 ``slices``: long work in slices, between which other jobs may run.
 ``critical``: code during which the process must not be killed.
 ``pattern``: regular expressions that are compiled at the first use.
+``stand_ins``: imports of packages without what they need for others.
 ``background``: a value computed in a thread.
 ``interface``: JSON envelopes, command-line arguments and published shapes of the scripts.
 

@@ -11,9 +11,7 @@ import stat
 import sys
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from jobs.errors import JobError
@@ -22,6 +20,7 @@ from jobs.layout import expand_home
 from .argument_table import ARGUMENTS, Preset, RankingMode, TimePhraseUse
 from .embedding.config import EmbeddingConfig
 from .privacy import masking
+from .stand_ins import import_without
 
 if TYPE_CHECKING:
     from .reranking.config import RerankConfig
@@ -572,17 +571,6 @@ def inherited_environment() -> dict[str, str]:
     return dict(os.environ)
 
 
-class _StandIn(ModuleType):
-    """Stands in for a module while numpy is imported. Whoever asks it for more than it has gets it of that module."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "__path__":  # which each import asks for
-            raise AttributeError(name)
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
-        return getattr(import_module(self.__name__), name)
-
-
 # What numpy imports for its documentation, signatures and types, or for functions that no question calls; and what it
 # uses of that meanwhile.
 _LEFT_OUT: dict[str, dict[str, Any]] = {
@@ -601,21 +589,9 @@ _LEFT_OUT: dict[str, dict[str, Any]] = {
 def import_numpy() -> None:
     """Import numpy without what it needs for people alone, which takes half of the time; and let its linear algebra
     start no threads, which spin while they wait. ``vectors`` itself splits the work that is worth a second processor.
-    No other thread may import modules meanwhile.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if "numpy" in sys.modules:
-        return
-    left_out = {_StandIn(name): used for name, used in _LEFT_OUT.items() if name not in sys.modules}
-    for each, used in left_out.items():
-        vars(each).update(used)
-        sys.modules[each.__name__] = each
-    import_module("numpy")
-    for each, used in left_out.items():
-        for name in used:
-            delattr(each, name)
-        if sys.modules.get(each.__name__) is each:
-            del sys.modules[each.__name__]
+    import_without("numpy", _LEFT_OUT)
 
 
 def as_environment(settings: Settings) -> dict[str, str]:

@@ -77,6 +77,10 @@ class _PrivateFile(logging.handlers.RotatingFileHandler):
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=_FILE_BYTES, backupCount=_FILES, encoding="utf-8", errors="backslashreplace")
 
+    def shouldRollover(self, record: logging.LogRecord) -> bool:
+        """Whether the file is full. The line is not added: each would be formatted twice."""
+        return self.stream is not None and os.fstat(self.stream.fileno()).st_size >= self.maxBytes
+
     def _open(self) -> io.TextIOWrapper:
         stream = cast(
             io.TextIOWrapper,

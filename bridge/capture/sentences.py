@@ -21,7 +21,7 @@ _FENCE = re.compile(r"^\s*(?:>\s*)?(```+|~~~+)")
 # Blocks that tools put into what a person says, and a person's parts that are to be private.
 _BLOCK = re.compile(
     r"<(private|system-reminder|command-\w+|local-command-\w+|environment_\w+|user_instructions|tool[_-]\w+|bash-\w+"
-    r"|function_\w+|ide_\w+|task-notification|think|thinking|details)\b[^>]{0,300}>.*?(?:</\1\s*>|\Z)",
+    r"|function_\w+|ide_\w+|task-notification|think|thinking|details)\b[^>]{0,300}>.*?(?:</\1\b[^>]{0,300}>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 _BULLET = re.compile(r"^\s*(?:[-*+•–]|\(?\d{1,2}[.)]|\[[ xX]?\])\s+(?:\[[ xX]?\]\s+)?")

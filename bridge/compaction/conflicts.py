@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +25,14 @@ _OPEN = re.compile(r"\bdecided? later\b|\bto be decided\b|\btbd\b|^open:|\bwheth
 _MIN_SHARED = 0.4  # of the longer clause's words; with less in common, the shorter one has another subject
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A conflict between two texts; ``confidence`` is 0 to 1."""
 
     kind: ConflictKind
     confidence: float
 
 
-@dataclass(frozen=True, slots=True)
-class FoundConflict:
+class FoundConflict(NamedTuple):
     """A conflict between two texts of a list; ``earlier`` and ``later`` are their indexes."""
 
     earlier: int

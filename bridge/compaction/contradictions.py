@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from jobs import clock
 
@@ -20,8 +19,7 @@ def date_of(memory: Memory) -> str:
     return memory.dated_at or memory.stored_at
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """One list entry of a source: its text without marks, and what the marks of an earlier record said.
 
     ``stated_before``: when and where that record's sources stated it. ``held``: where it is a decision that holds, each
@@ -50,8 +48,7 @@ class Statement:
         return self.memory.id == other.memory.id or not self.held_in.isdisjoint(other.held_in)
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(NamedTuple):
     """Two decisions of different memories that cannot both hold; no decision in between replaced the earlier one.
 
     ``judged_by``: the rules here, a language model, the judge that compared the memories when they were stored, or

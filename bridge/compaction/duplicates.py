@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..embedding.embedder import Vectors
 from ..text.decision_lines import wording
@@ -28,16 +28,14 @@ _MAX_EXTRA = 2  # extra words that one of two texts may have
 _NAME = re.compile(r"\S*[\d_./\\#]\S*|\S*[a-z][A-Z]\S*|[A-Z]{2,}\S*")
 
 
-@dataclass(frozen=True, slots=True)
-class _Parsed:
+class _Parsed(NamedTuple):
     """A parsed text. Each is parsed once, since within one subject every text is close to all others."""
 
     names: frozenset[str]
     clauses: tuple[Clause, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DuplicateGroup:
+class DuplicateGroup(NamedTuple):
     """Texts that say the same, as indexes into the list. ``kept`` is the text that represents the group.
 
     ``similarity`` is the lowest cosine by which a member was added; None if all have the same words.

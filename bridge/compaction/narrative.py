@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from jobs import clock
 
@@ -33,8 +32,7 @@ _GIVEN_UP = re.compile(
 _SENTENCE = re.compile(r"[.!?](?=\s)")
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(NamedTuple):
     """What became of two decisions, as the narrative tells it: the first one replaced the other one, it was kept though
     the other one is newer, or both hold."""
 
@@ -53,8 +51,7 @@ class Settled:
         return f"{holds} {self.holds_stated} {verb} {other} {self.other_stated}{both}{why}"
 
 
-@dataclass(frozen=True, slots=True)
-class NarrativeText:
+class NarrativeText(NamedTuple):
     """A narrative, with warnings for its reader."""
 
     text: str

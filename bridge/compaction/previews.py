@@ -10,12 +10,11 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from itertools import islice, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from jobs import files, plain_files, steps
 from jobs.layout import Workspace
@@ -44,8 +43,7 @@ _DAY = 86_400.0
 _MOST_PAIRS = 100  # of the memories that have the two decisions of a rejected conflict
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(NamedTuple):
     """What a compaction would do. ``sources``: (memory id, content digest), the oldest first. ``record``: field ->
     value, as in the JSON form. ``kept_both``: the rejected conflicts. ``both_hold``: their decisions where they are
     stated: id and digest of one, id and digest of the other."""

@@ -11,10 +11,9 @@ embeddings, known pairs and rejected conflicts give the same record.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain, combinations
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from jobs import clock
 
@@ -74,8 +73,7 @@ class Rules:
 _RULES = Rules()
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """A decision record that is not stored yet. It has no dates; they are set when it is stored.
 
     ``kept_both`` are the rejected conflicts: both decisions hold. ``unknown`` are the rejected ids of no pair here.
@@ -189,7 +187,7 @@ def _united(
         last = statements[group.members[-1]]
         kept = texts[group.kept]
         held = frozenset[tuple[str, str]]().union(*(statements[member].held for member in group.members))
-        unique.append(replace(last, text=kept, held=held))
+        unique.append(last._replace(text=kept, held=held))
         if group.similarity is not None:
             others = {texts[member] for member in group.members} - {kept}
             quoted = ", ".join(f"“{shorten(text)}”" for text in sorted(others))
@@ -232,7 +230,7 @@ def _conflicts(
         conflict = Conflict(kind, pair.probability, holding[fell], holding[holds], by, pair.reason)
         if pair.is_said:
             said[fell, holds] = conflict
-            conflict = replace(conflict, confidence=1.0, earlier=holding[ordered[0]], later=holding[ordered[1]])
+            conflict = conflict._replace(confidence=1.0, earlier=holding[ordered[0]], later=holding[ordered[1]])
         elif holding[fell].is_beside(holding[holds]) or fell > holds:
             continue
         offered[ordered] = conflict  # of what was said, so that the judgement leaves it alone

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from . import lexicon
 from .lexicon import stem
@@ -81,8 +82,7 @@ _INSTEAD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A meaningful word, with the preposition that it follows. ``is_head``: it ends its group of words."""
 
     stem: str

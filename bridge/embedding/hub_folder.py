@@ -9,9 +9,8 @@ import json
 import os
 import re
 import stat
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from jobs.errors import JobError
 
@@ -51,8 +50,7 @@ _PREFIXES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class HubFolder:
+class HubFolder(NamedTuple):
     """What a folder says. ``graph``: its path in the folder; ``data``: the names of files beside it with its weights.
 
     ``pooling``: None if the folder does not say it. ``licence``: as published, or unknown.

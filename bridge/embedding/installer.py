@@ -15,9 +15,8 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, Literal
+from typing import IO, Literal, NamedTuple
 
 from jobs import files
 from jobs.errors import JobError
@@ -31,8 +30,7 @@ from .model_files import MARKER, File, Package, manifest
 _CHUNK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """The progress of the set-up. ``done`` and ``total`` are in bytes; 0 means unknown."""
 
     step: Literal["waiting", "downloading", "installing", "calibrating"]

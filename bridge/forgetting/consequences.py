@@ -6,8 +6,8 @@ These functions read the store and return values. They write nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from jobs import clock
 
@@ -26,8 +26,7 @@ Naming = Callable[[str, Content], str]  # topic id and content -> the id of that
 # --- what is removed ---
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """What a forgetting removes: ``ids`` are all its ids, ``memories`` those that still exist, hidden ones included."""
 
     ids: tuple[str, ...]
@@ -64,8 +63,7 @@ def topics_that_go(store: Memories, going: Collection[Memory]) -> list[str]:
 # --- decision records that merged removed memories ---
 
 
-@dataclass(frozen=True, slots=True)
-class Fate:
+class Fate(NamedTuple):
     """What becomes of a record that merged a removed memory.
 
     ``sources`` are the sources that remain, with removed records replaced by their own sources. A record with fewer
@@ -247,7 +245,7 @@ def _source(memory: Memory, digest: str, known: Mapping[str, Source], now: str) 
     """A source as it was before it was first merged."""
     former = known.get(memory.id)
     if former is not None:
-        return replace(former, content_sha256=digest)
+        return former._replace(content_sha256=digest)
     # A record of this transaction (it has no number yet), or an imported one without history.
     return Source(memory.id, digest, _status_before(memory), now if memory.number == 0 else None)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,8 +49,7 @@ _OVERLAP_BYTES = 64 * 1024  # more than five words
 Brings = Callable[[Job, Record], Collection[str]]  # the ids of the memories that a job would store
 
 
-@dataclass(frozen=True, slots=True)
-class ForgetTargets:
+class ForgetTargets(NamedTuple):
     """What to look for in files: the ids of memories, the topics that are removed with them, and their phrases."""
 
     ids: frozenset[str]

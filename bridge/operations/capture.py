@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
@@ -448,7 +448,7 @@ def _undo(task: Task[Capture], receipt_id: str, stores: Stores, now: str, progre
                 if each in kept or each not in ids
             ]
             left_over = tuple(CapturedSegment(0, "", each) for each in remaining)  # a later capture replaces these
-            change.record_session(replace(session, state="withdrawn", version="", segments=left_over))
+            change.record_session(session._replace(state="withdrawn", version="", segments=left_over))
     left: list[KeptMemory] = [{"memory_id": each, "reason": reason} for each, reason in kept.items()]
     earlier = receipt["undone"]["removed"] if receipt["undone"] else []
     removed = [*earlier, *going]

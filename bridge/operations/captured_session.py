@@ -283,7 +283,7 @@ def made_of(
         capture.forgotten_segments += 1
         return None
     memory = tools.anchored(memory) if known is None else memory._replace(number=known.number)
-    record = replace(record, memory_id=memory.id)
+    record = record._replace(memory_id=memory.id)
     spoken = _spoken(segment)
     places = spoken[0].place, spoken[-1].place
     return Made(memory, summary, record, *places, is_new=known is None)
@@ -320,7 +320,7 @@ def capture_session(
             made, began = [], monotonic()
         place = _at(former, len(done))
         each = made_of(segment, record, capture, place, store, tools, now)
-        done.append(each.segment if each else replace(record, memory_id=_forgotten_id(place, store)))
+        done.append(each.segment if each else record._replace(memory_id=_forgotten_id(place, store)))
         if each is not None:
             made += [each, *captured_failures.met(segment, each, made, capture.transcript, store, now)]
     if done is None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +98,7 @@ def _preview(
     if made.unknown:
         raise _no_conflict(topic_id, made)
     if drafts := sum(memory.metadata.status == "Draft" for memory in memories):
-        made = replace(made, warnings=(*made.warnings, f"Left out: {drafts} in draft."))
+        made = made._replace(warnings=(*made.warnings, f"Left out: {drafts} in draft."))
     preview = previews.preview_of(made, topic_id)
     result: CompactionPreview = {
         "summaries": [_line(memory, content) for memory, (_, content) in zip(sources, preview.sources, strict=True)],

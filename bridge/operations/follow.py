@@ -6,7 +6,6 @@ recorded with its removal. So the removal can be repeated from the names after a
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -47,7 +46,7 @@ def _what_is_left(stores: Stores, memory_ids: list[str], now: datetime) -> Chang
     plan = leftovers.find(stores.workspace, store, targets, brings, at, "", now.timestamp()).plan
     if not going and plan == Plan(()):
         return None
-    plan = replace(plan, forgotten=tuple(memory_ids))
+    plan = plan._replace(forgotten=tuple(memory_ids))
     change = Change(at)
     change.forget_embeddings(forget.embedded_texts(store, going))
     change.begin_forgetting(AppliedJob("another machine's", memory_ids[0]), at, plan)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +118,7 @@ def _begin(task: Task[Forget], applied: AppliedJob, stores: Stores, now: datetim
             change.record_compaction(made)
         change.clear_topics(topics)
         if session is not None:
-            change.record_session(replace(session, state="forgotten", path="", version=""))
+            change.record_session(session._replace(state="forgotten", path="", version=""))
         change.begin_forgetting(applied, task.accepted_at, plan)
         change.add(changes.additions)
     return plan
@@ -189,8 +188,7 @@ def _plan(scope: Scope, changes: Changes, left: Left) -> Plan:
     if left.quoting:
         some = f"{len(left.quoting)} waiting job{'s say' if len(left.quoting) > 1 else ' says'}"
         warnings.append(f"{some} in part the same, and stay as they are: they are of other memories.")
-    return replace(
-        left.plan,
+    return left.plan._replace(
         forgotten=scope.ids,
         records_rebuilt=tuple(changes.rebuilt),
         records_removed=tuple(changes.removed),

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import PurePath
@@ -246,7 +246,7 @@ class ImportRun:
             return addition
         self._given[memory.id], self._replaced[memory.id] = memory, counts
         content = None if content is None else normalise(content)
-        return replace(addition, memory=memory._replace(content=content, text=text))
+        return addition._replace(memory=memory._replace(content=content, text=text))
 
     def _with_numbers_here(self, addition: Addition) -> Addition:
         """A record whose decisions name memories by the numbers that these have in this store."""
@@ -254,7 +254,7 @@ class ImportRun:
         if memory.kind != "decision_record" or memory.content is None:
             return addition
         content = decision_lines.renumbered(memory.content, lambda number: self._numbers.get(number, number))
-        return replace(addition, memory=memory._replace(content=content))
+        return addition._replace(memory=memory._replace(content=content))
 
     def _store(self, batch: Sequence[tuple[int, Addition]]) -> None:
         """Store the new memories of a portion, one at a time where the embedding provider rejects a text."""
@@ -370,8 +370,7 @@ class ImportRun:
             memory = memory._replace(number=self._above)
         sources = tuple(map(self._id_here, memory.sources))
         origin = addition.migrated_from
-        return replace(
-            addition,
+        return addition._replace(
             memory=memory._replace(sources=sources),
             origin_job=self._task.job_id,
             migrated_from=None if origin is None else self._id_here(origin),

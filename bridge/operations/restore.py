@@ -7,7 +7,6 @@ or if another record in force has merged the source too.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -88,7 +87,7 @@ def _take_back(made: Compaction, record: Memory, task: Task[Restore], store: Sto
     reasons = {source.memory_id: _reason_to_keep(source, store, merged) for source in made.sources}
     back = [source for source in made.sources if reasons[source.memory_id] is None]
     skipped = tuple(Skipped(each, reason) for each, reason in reasons.items() if reason is not None)
-    restored = replace(made, restored=Restored(now, tuple(source.memory_id for source in back), skipped))
+    restored = made._replace(restored=Restored(now, tuple(source.memory_id for source in back), skipped))
     with store.change(now, [task.applied]) as change:
         change.set_statuses(_former_status(source, task.accepted_at) for source in back)
         change.hide(record.id)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from . import assigned_secrets, evidence, random_words, token_forms
 from .evidence import Confirm
@@ -31,8 +30,7 @@ _TAIL_CHARACTER = re.compile(r"[A-Za-z0-9_-]")
 Shape = Literal["token", "exact", "word", "value", "block"]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """The position of a secret in a text: indexes of its first character and behind its last one, and the
     rank of its kind in ``KINDS``."""
 
@@ -41,8 +39,7 @@ class Span:
     rank: int
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """What a kind's secrets look like. ``anchors``: substrings of which every text with such a secret has one, in lower
     case if ``any_case``; a cheap test. ``is_one`` confirms a match."""
 
@@ -94,8 +91,7 @@ def _compiled(expression: str, flags: int) -> re.Pattern[str]:
     return re.compile(expression, flags)
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of secret, with the forms that its secrets have."""
 
     name: str

@@ -26,12 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embedding.embedder import Vector, Vectors
-from ..store import vector_files
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-_ROWS_AT_ONCE = 4096
+_ALONE_BYTES = 30 * 1024 * 1024  # that one processor sweeps before a second one could start
+_SWEPT_BYTES = 4 * 1024 * 1024
+_ROWS_AT_ONCE = 256  # that the cache has room for
 _LARGEST = 126  # before the dither
 _LONGEST_ROW = 1.01  # a longer one, or NaN, means a damaged file
 _SURE = math.sqrt(2 * math.log(2e9))  # the bound is so many times the root of the sum of the variance proxies
@@ -69,49 +70,55 @@ class CoarseRows:
             found[part] -= dithered
             found[part] *= unit
 
-        vector_files.swept(codes, sweep, _begun)
+        _swept(codes, sweep)
         spread = (self.scale * step) ** 2 * float(np.square(integers, dtype=np.float64).sum())
         return found, _SURE * math.sqrt((spread + (step * _LONGEST_ROW) ** 2) / 12) + _ROUNDING
 
-    def extended(self, rows: Vectors) -> CoarseRows | None:
-        """The copy of more rows of the same file, of which the first are copied already; None for damaged ones."""
-        new = copied(rows[len(self) :], self.scale)
-        if new is None or new.scale > self.scale:
-            return new and copied(rows)
-        codes, shifts = np.concatenate([self.codes, new.codes]), np.concatenate([self.shifts, new.shifts])
-        return CoarseRows(codes, shifts, self.scale)
 
-
-def copied(rows: Vectors, scale: float = 1e-9) -> CoarseRows | None:
-    """The copy of some rows, with at least this scale; None if one of them is damaged."""
+def copied(rows: Vectors) -> CoarseRows | None:
+    """The copy of some rows; None if one of them is damaged."""
     import simsimd  # noqa: F401 - without it there is no copy either
 
+    scale = 1e-9
     codes, shifts = np.empty(rows.shape, np.int8), np.empty(len(rows), np.float32)
     parts = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(rows), _ROWS_AT_ONCE)]
     for part in parts:
         with np.errstate(all="ignore"):
-            lengths = np.linalg.norm(rows[part], axis=1)
-        if not np.all(lengths <= _LONGEST_ROW):  # also for NaN
+            squares = np.einsum("ij,ij->i", rows[part], rows[part])
+        if not np.all(squares <= _LONGEST_ROW**2):  # also for NaN
             return None
-        scale = max(scale, float(np.abs(rows[part]).max()) / _LARGEST)
+        scale = max(scale, float(rows[part].max()) / _LARGEST, -float(rows[part].min()) / _LARGEST)
     of_rows, of_query = _dithers(rows.shape[1])
     for part in parts:
         scaled = rows[part] / np.float32(scale)
-        codes[part], shifts[part] = np.rint(scaled + of_rows), scaled @ of_query
+        shifts[part] = scaled @ of_query
+        scaled += of_rows
+        codes[part] = np.rint(scaled, out=scaled)
     return CoarseRows(codes, shifts, scale)
+
+
+def _swept(rows: NDArray[np.int8], sweep: Callable[[slice], None]) -> None:
+    """Call ``sweep`` for all rows, some at once, whose products stay in the processor's cache. Of many rows another
+    thread takes as many as it can, since one processor does not use the whole memory bandwidth."""
+    step = max(1, _SWEPT_BYTES // rows.shape[1])
+    parts = iter([slice(start, start + step) for start in range(0, len(rows), step)])
+
+    def sweep_what_is_left() -> None:
+        for part in parts:
+            sweep(part)
+
+    other = _helper().submit(sweep_what_is_left) if rows.nbytes >= _ALONE_BYTES else None
+    sweep_what_is_left()
+    if other is not None and not other.cancel():  # on a busy machine it may not have begun
+        other.result()
 
 
 @cache
 def _helper() -> ThreadPoolExecutor:
-    """A thread that stays: to start one for each question takes as long as hundreds of rows."""
+    """A thread that stays: to start one for each question takes as long as thousands of rows."""
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(1, "sweep")
-
-
-def _begun(do: Callable[[], None]) -> Callable[[], None]:
-    begun = _helper().submit(do)
-    return lambda: None if begun.cancel() else begun.result()  # on a busy machine it may not have begun
 
 
 @cache

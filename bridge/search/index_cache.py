@@ -110,20 +110,18 @@ class CoarseCopy:
         self._is_refused = False  # because of a damaged row
 
     def of(self, rows: Vectors) -> CoarseRows | None:
-        """The copy so far, at most of these rows. Starts to copy what is missing if that is much."""
+        """The copy so far, at most of these rows. Starts to copy all if much is missing."""
         making, copy = self._making, self._copy
         if making is not None and making.has_ended:
             self._making = None
             if not making.has_failed:
                 self._copy = copy = making.result()
             self._is_refused = self._copy is None
-        if self._making is None and not self._is_refused:
+        is_behind = copy is None or (len(rows) - len(copy)) * _UNCOPIED > len(rows)
+        if self._making is None and not self._is_refused and is_behind:
             from . import coarse_vectors  # not at the top: a process of one query does not need it
 
-            if copy is None:
-                self._making = Background(lambda: coarse_vectors.copied(rows))
-            elif (len(rows) - len(copy)) * _UNCOPIED > len(rows):
-                self._making = Background(lambda: copy.extended(rows))
+            self._making = Background(lambda: coarse_vectors.copied(rows))
         return copy
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta, tzinfo
 
+from ..pattern import pattern
 from ..text.time_phrase import TimePhrase
 from .ranking import Period
 
@@ -20,15 +21,15 @@ _ROUGH = {"a couple of": "2", "a few": "3", "several": "4", "quelques": "3"}
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # the first month of each
 
-_AGO = re.compile(r"\bago$|^vor\b|^il y a\b")
+_AGO = pattern(r"\bago$|^vor\b|^il y a\b")
 _AGO_UNIT = {
     "hour": "hour", "day": "day", "tag": "day", "jour": "day", "week": "week", "woche": "week", "semaine": "week",
     "month": "month", "monat": "month", "mois": "month", "year": "year", "jahr": "year", "an": "year",
 }  # fmt: skip
-_LAST_UNITS = re.compile(r"^(?:the )?(?:last|past)(?: (.+))? (hour|day|week|month|year)s?$")
-_QUARTER = re.compile(r"^(?:(last|previous|this) quarter|q([1-4])(?: (?:of )?(20\d\d))?)$")
-_SEASON = re.compile(r"^(?:(?:the|last|this) )?(spring|summer|autumn|fall|winter)(?: (?:of )?(20\d\d))?$")
-_PART = re.compile(r"^(?:the (?:start|beginning|middle|end) of |(?:early|mid|late)[ -])")
+_LAST_UNITS = pattern(r"^(?:the )?(?:last|past)(?: (.+))? (hour|day|week|month|year)s?$")
+_QUARTER = pattern(r"^(?:(last|previous|this) quarter|q([1-4])(?: (?:of )?(20\d\d))?)$")
+_SEASON = pattern(r"^(?:(?:the|last|this) )?(spring|summer|autumn|fall|winter)(?: (?:of )?(20\d\d))?$")
+_PART = pattern(r"^(?:the (?:start|beginning|middle|end) of |(?:early|mid|late)[ -])")
 
 
 def period_of(phrase: TimePhrase, now: datetime) -> Period | None:

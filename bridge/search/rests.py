@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ..pattern import pattern
 from ..text.passages import decisions
 from ..text.query_words import stem
 from ..text.terms import STOP_WORDS
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from ..memory_shapes import RestsOn
     from ..store.catalogue import Replacement
 
-_WORD = re.compile(r"[^\W_](?:[\w./+#'-]*[\w+#])?")
-_TURNED_AWAY = re.compile(
+_WORD = pattern(r"[^\W_](?:[\w./+#'-]*[\w+#])?")
+_TURNED_AWAY = pattern(
     r"(?:\b(?:not|no|never|without|instead of|rather than|drop|remove|retire|replace|leave|stop)|n't)\W+(?:\w+\W+)?$",
     re.IGNORECASE,
 )

@@ -207,11 +207,11 @@ def _worth(memory: Memory, topic: str, became: Became, captured: Captured) -> in
     if captured.get(memory.number) != RULES or memory.content is None or _settled(memory, became, captured):
         return 4
     reports = bool(_reported(memory, became))
-    is_errand = _is_cut(topic) or turn_words.is_errand(topic)
+    is_errand = _is_cut(topic) or turn_words.is_errand(topic) or turn_words.says("chores", topic)
     said = [memory.content.context, *memory.content.open_questions]
     is_request = any(topic.rstrip("….?") in each for each in said) and not memory.content.decisions
     tells = len(subject_words(topic)) >= _LEAST_SHARED and not is_errand and (reports or not is_request)
-    return (3 if reports else 2) if tells else int(reports)
+    return (3 if reports else 2) if tells else int(reports and not turn_words.says("chores", topic))
 
 
 def _continues(line: _Line) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..memory import Memory, Status
 from .values import (
@@ -24,8 +24,7 @@ from .values import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StatusChange:
+class StatusChange(NamedTuple):
     """A memory's new status, and the time from which it holds. ``set_status`` ignores requests older than that time.
     ``updated_at``: the memory's new date, if that is not the change's."""
 
@@ -35,8 +34,7 @@ class StatusChange:
     updated_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class KeptExtraction:
+class KeptExtraction(NamedTuple):
     """What cognee extracted from a memory's text for a job."""
 
     memory_id: str
@@ -44,8 +42,7 @@ class KeptExtraction:
     job_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class BegunForgetting:
+class BegunForgetting(NamedTuple):
     """A forgetting that begins with this change, and its job."""
 
     job: AppliedJob

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from ..memory import Memory
 from . import capture_history, compaction_history, extractions, feedback, forgettings, rows, verdicts
@@ -125,7 +124,7 @@ class ChangeWriter:
             former = self._make_room(addition.memory.id)
             number = former or self._take_number(addition.memory.number)
             numbered = addition.memory._replace(number=number)
-            rows.insert(self._connection, replace(addition, memory=numbered), rows.Place(row, size, whole_row))
+            rows.insert(self._connection, addition._replace(memory=numbered), rows.Place(row, size, whole_row))
             if not addition.hidden:
                 self._words.add(numbered)
                 self._outbox.enqueue(numbered.id, "write", at)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from jobs import clock
@@ -93,7 +92,7 @@ def record(connection: sqlite3.Connection, made: Compaction) -> int:
         " conflicts, narrative_source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             made.record_id, made.topic_id, made.applied_at, made.effect.job_id, made.effect.job_sha256,
-            made.preview_digest, json.dumps([asdict(source) for source in made.sources]),
+            made.preview_digest, json.dumps([source._asdict() for source in made.sources]),
             json.dumps(list(made.conflicts)), made.narrative_source,
         ),
     )  # fmt: skip
@@ -102,7 +101,7 @@ def record(connection: sqlite3.Connection, made: Compaction) -> int:
 
 def note_restored(connection: sqlite3.Connection, seq: int, job_id: str, came: Restored) -> None:
     """Record, inside its transaction, that a job undid a compaction."""
-    what = {"restored": list(came.restored), "skipped": [asdict(each) for each in came.skipped]}
+    what = {"restored": list(came.restored), "skipped": [each._asdict() for each in came.skipped]}
     connection.execute(
         "UPDATE compactions SET restored_at = ?, restored_by = ?, restored = ? WHERE seq = ?",
         (came.at, job_id, json.dumps(what), seq),

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 from typing import Any
 
-from jobs.model import fields_of
-
 from .rows import column
 from .values import ExtractedEdge, ExtractedNode, Extraction, data_id_of
 
@@ -115,7 +113,7 @@ def drop(connection: Connection, memory_ids: Iterable[str]) -> None:
 
 
 def _encoded(found: Extraction, job_id: str) -> str:
-    nodes, edges = [fields_of(node) for node in found.nodes], [fields_of(edge) for edge in found.edges]
+    nodes, edges = [node._asdict() for node in found.nodes], [edge._asdict() for edge in found.edges]
     return json.dumps({"job_id": job_id, "nodes": nodes, "edges": edges}, ensure_ascii=False)
 
 

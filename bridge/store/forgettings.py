@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import asdict, replace
 from typing import Any
 
 from .values import LEFT_TO_WORKER, AppliedJob, ForgettingState, Plan, in_any
@@ -55,7 +54,7 @@ def finish_all(connection: sqlite3.Connection, now: str) -> None:
     plans = [plan for _, plan in unfinished]
     left_to_worker = {name: in_any(plans, name) for name in LEFT_TO_WORKER}
     for rowid, plan in unfinished:
-        left = replace(plan, files=(), stores=(), data_ids=(), **left_to_worker)
+        left = plan._replace(files=(), stores=(), data_ids=(), **left_to_worker)
         connection.execute("UPDATE forgettings SET done_at = ?, plan = ? WHERE rowid = ?", (now, _encoded(left), rowid))
 
 
@@ -73,7 +72,7 @@ def _unfinished(connection: sqlite3.Connection) -> list[tuple[int, Plan]]:
 
 
 def _encoded(plan: Plan) -> str:
-    return json.dumps({_STORED_AS.get(name, name): value for name, value in asdict(plan).items()})
+    return json.dumps({_STORED_AS.get(name, name): value for name, value in plan._asdict().items()})
 
 
 def _decoded(text: str) -> Plan:

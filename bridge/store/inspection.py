@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -133,8 +133,7 @@ def _lacking(workspace: Workspace, meta: dict[str, str]) -> Iterator[str]:
             yield path.name
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseSummary:
+class DatabaseSummary(NamedTuple):
     """``rows`` has the row count of each table, or the name of the error if it cannot be read.
 
     ``memories`` has counts by kind, status and whether hidden (0 or 1).

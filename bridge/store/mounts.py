@@ -12,8 +12,8 @@ import platform
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -40,8 +40,7 @@ _REMOTE_DRIVE = 4  # Windows: DRIVE_REMOTE
 _UNC = re.compile(r"[\\/]{2}(?![.?][\\/])|[\\/]{2}[.?][\\/]UNC[\\/]", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(NamedTuple):
     """A mount, and what it guarantees for its files."""
 
     point: str
@@ -51,8 +50,7 @@ class Mount:
     wsl: bool = False  # a Windows disk under WSL, which Windows uses too
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A row of a table of mounts."""
 
     point: str

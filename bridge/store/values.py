@@ -5,9 +5,8 @@ forgettings, deliveries and usage. Importing them loads no store.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import UUID, uuid5
 
 from ..memory import Memory, Status
@@ -15,16 +14,14 @@ from ..memory import Memory, Status
 # --- jobs and memories ---
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedJob:
+class AppliedJob(NamedTuple):
     """A job that has an effect. A later job may reuse the id; its digest then differs."""
 
     job_id: str
     job_sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class Addition:
+class Addition(NamedTuple):
     """A new memory, with what the store records besides.
 
     A hidden memory has neither vectors nor words in the index. The memory's ``number`` is kept if it is free; 0 gets
@@ -38,8 +35,7 @@ class Addition:
     status_set_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryState:
+class MemoryState(NamedTuple):
     """What the store records of a memory besides its text: its number, the job that stored it, whether it is hidden,
     its status and when that was set, and the original that it was converted from.
     """
@@ -57,8 +53,7 @@ class MemoryState:
 Verdict = Literal["helpful", "wrong", "withdrawn"]
 
 
-@dataclass(frozen=True, slots=True)
-class Feedback:
+class Feedback(NamedTuple):
     """What somebody said of a memory, with the question for which it was found. ``at`` is when it was asked for."""
 
     memory_id: str
@@ -69,8 +64,7 @@ class Feedback:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PairVerdict:
+class PairVerdict(NamedTuple):
     """What somebody said of two statements, each named by its memory's id and the SHA-256 of its words: that the one
     given as ``newer`` holds, the one given as ``older``, or both; or that they are undecided, so that what was found
     counts. ``at`` is when it was asked for. ``confidence``: of a language model, 0..1; None for anybody else."""
@@ -87,8 +81,7 @@ class PairVerdict:
     confidence: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class KnownPair:
+class KnownPair(NamedTuple):
     """What is known of two statements, each a memory's id and the digest of its words: that one may have replaced the
     other. ``is_said``: somebody said it, or that both hold (a probability of 0)."""
 
@@ -104,8 +97,7 @@ class KnownPair:
 Action = Literal["write", "status", "delete"]
 
 
-@dataclass(frozen=True, slots=True)
-class OutboxEntry:
+class OutboxEntry(NamedTuple):
     """A pending delivery. ``tries`` is how often cognee rejected it since the graph was opened."""
 
     seq: int
@@ -114,8 +106,7 @@ class OutboxEntry:
     tries: int
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(NamedTuple):
     """Calls, tokens of prompts and completions, and the cost in US dollars of the calls whose price is known."""
 
     calls: int = 0
@@ -129,8 +120,7 @@ class Spent:
         return self.prompt_tokens + self.completion_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A recorded call without a report yet; ``estimate`` is its assumed number of tokens."""
 
     day: str
@@ -146,8 +136,7 @@ def day_of(now: datetime) -> str:
 # --- the graph ---
 
 
-@dataclass(frozen=True, slots=True)
-class GraphLag:
+class GraphLag(NamedTuple):
     """How many changes the knowledge graph lacks, the time of the oldest (ISO 8601), and whether there is a graph at
     all; if not, it lacks all memories."""
 
@@ -159,8 +148,7 @@ class GraphLag:
 # --- sizes ---
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(NamedTuple):
     """``memories`` has counts by kind and status, with "none" for no status; sizes are in bytes."""
 
     memories: dict[tuple[str, str], int]
@@ -177,8 +165,7 @@ class Sizes:
 CaptureState = Literal["kept", "withdrawn", "forgotten"]
 
 
-@dataclass(frozen=True, slots=True)
-class CapturedSegment:
+class CapturedSegment(NamedTuple):
     """A part of a captured session: how many turns it has, the SHA-256 of these, and the memory that was made of it;
     None where it held nothing to keep."""
 
@@ -187,8 +174,7 @@ class CapturedSegment:
     memory_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class CapturedSession:
+class CapturedSession(NamedTuple):
     """What was captured from a session of a tool.
 
     ``version`` is that of the transcript when all of it had been captured, and empty before. ``state``: ``withdrawn``
@@ -204,8 +190,7 @@ class CapturedSession:
     segments: tuple[CapturedSegment, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureSource:
+class CaptureSource(NamedTuple):
     """Where a captured memory comes from: the session, its transcript, and the places at which its part begins and
     ends. ``method`` is how it was summarised, ``confidence`` (0 to 1) how sure the choice of its sentences is.
     ``evidence`` has, for sections of the memory, the section, the index of the sentence, and its place.
@@ -229,8 +214,7 @@ class CaptureSource:
 KeptBecause = Literal["forgotten", "status_changed", "merged"]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A memory as it was before the merge, and the time of the status that the compaction gave it.
 
     ``status_set_at`` is None if that time is not known.
@@ -242,8 +226,7 @@ class Source:
     status_set_at: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(NamedTuple):
     """A source that a restore left unchanged: it is forgotten, its status was changed since, or another record in force
     has merged it too.
     """
@@ -252,8 +235,7 @@ class Skipped:
     reason: KeptBecause
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(NamedTuple):
     """The result of a restore: its time, the ids of restored sources, and the skipped ones."""
 
     at: str
@@ -261,8 +243,7 @@ class Restored:
     skipped: tuple[Skipped, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Compaction:
+class Compaction(NamedTuple):
     """One compaction. ``seq`` is 0 until it is recorded; ``conflicts`` hold digests in place of texts."""
 
     record_id: str
@@ -280,8 +261,7 @@ class Compaction:
 # --- extractions ---
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractedNode:
+class ExtractedNode(NamedTuple):
     """A node as cognee made it. ``index_fields`` are the names of its embedded properties."""
 
     id: str
@@ -290,8 +270,7 @@ class ExtractedNode:
     properties: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractedEdge:
+class ExtractedEdge(NamedTuple):
     """An edge as cognee made it; ``source`` and ``target`` are ids of nodes."""
 
     source: str
@@ -305,8 +284,7 @@ class ExtractedEdge:
         return self.source, self.target, self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(NamedTuple):
     """What was extracted from one text or several; false if empty."""
 
     nodes: tuple[ExtractedNode, ...] = ()
@@ -341,8 +319,7 @@ LEFT_TO_WORKER = ("jobs", "jobs_to_cancel", "rejected", "parts")
 _LEFT = (*LEFT_TO_WORKER, "files", "stores", "data_ids")
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What a forgetting removes. ``forgotten`` are the requested ids, with originals and conversions.
 
     ``jobs`` are ended jobs whose files quote the memories; ``jobs_to_cancel`` are waiting ones that would store one
@@ -373,7 +350,7 @@ class Plan:
     def joined(self, others: Iterable[Plan]) -> Plan:
         """This plan, with what the other plans still have to remove."""
         plans = [self, *others]
-        return replace(self, **{name: in_any(plans, name) for name in _LEFT})
+        return self._replace(**{name: in_any(plans, name) for name in _LEFT})
 
 
 def in_any(plans: Iterable[Plan], name: str) -> Any:
@@ -381,8 +358,7 @@ def in_any(plans: Iterable[Plan], name: str) -> Any:
     return tuple(dict.fromkeys(value for plan in plans for value in getattr(plan, name)))
 
 
-@dataclass(frozen=True, slots=True)
-class Arrivals:
+class Arrivals(NamedTuple):
     """What others' changes do to the memories of a copy, by their ids, before they are applied.
 
     ``forgotten``: others forgot them. The rest is empty unless the team's database lost the last changes of this copy,
@@ -395,8 +371,7 @@ class Arrivals:
     unforgotten: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ForgettingState:
+class ForgettingState(NamedTuple):
     """A forgetting in the table; ``is_done`` once the stores hold nothing of it."""
 
     plan: Plan

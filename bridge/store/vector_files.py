@@ -10,9 +10,8 @@ from __future__ import annotations
 import mmap
 import os
 import zlib
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -25,12 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Part = Literal["passages", "wholes"]
-_Do = Callable[[], None]
 
 ITEM_BYTES = 4
 _READ_BYTES = 4 * 1024 * 1024
-_ALONE_BYTES = 30 * 1024 * 1024  # of rows that one processor multiplies before a second one could start
-_SWEPT_BYTES = 4 * 1024 * 1024
 _GATHERED = 128
 _PAGES_A_FAULT = 16  # pages that the kernel maps at once
 
@@ -96,14 +92,11 @@ def open_rows(path: Path, row_count: int, dimensions: int) -> Vectors | None:
 
 
 def products(rows: Vectors, vector: Vector) -> Vector:
-    """The dot product of each row with the vector, shape (rows,), up to rounding."""
+    """The dot product of each row with the vector, shape (rows,), up to rounding. Two threads take as long: both wait
+    for pages."""
     result = np.empty(len(rows), np.float32)
-
-    def sweep(part: slice) -> None:
-        with np.errstate(all="ignore"):  # per thread; the caller checks the values
-            np.dot(rows[part], vector, out=result[part])
-
-    swept(rows, sweep)
+    with np.errstate(all="ignore"):  # the caller checks the values
+        np.dot(rows, vector, out=result)
     return result
 
 
@@ -127,33 +120,6 @@ def single_products(rows: Vectors, places: NDArray[np.int64], vector: Vector) ->
             part = slice(start, start + _GATHERED)
             found[part] = rows.take(places[part], axis=0) @ vector
     return found
-
-
-def _begun(do: _Do) -> _Do:
-    return Background(do).result
-
-
-def swept(
-    rows: NDArray[Any],
-    sweep: Callable[[slice], None],
-    begin: Callable[[Callable[[], None]], Callable[[], None]] = _begun,
-) -> None:
-    """Call ``sweep`` for all rows, some at once, whose products stay in the processor's cache. Of many rows another
-    thread takes as many as it can, since one processor does not use the whole memory bandwidth.
-
-    ``begin`` begins a call in that thread and gives a function that waits for its end.
-    """
-    step = max(1, _SWEPT_BYTES * len(rows) // max(1, rows.nbytes))
-    parts = iter([slice(start, start + step) for start in range(0, len(rows), step)])
-
-    def sweep_what_is_left() -> None:
-        for part in parts:
-            sweep(part)
-
-    wait = begin(sweep_what_is_left) if rows.nbytes >= _ALONE_BYTES else None
-    sweep_what_is_left()
-    if wait is not None:
-        wait()
 
 
 def read_ahead(rows: Vectors) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,7 @@ Embed = Callable[[Sequence[str]], Vectors]
 _TOGETHER = 50  # memories of one append
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(NamedTuple):
     """The number of rows from a file's start, and the CRC-32 of their bytes."""
 
     rows: int

@@ -24,13 +24,6 @@ class CopyAge(NamedTuple):
     change: str
 
 
-class Missing(NamedTuple):
-    """How many changes a copy lacks, and whether something that it has was forgotten by one of them."""
-
-    changes: int
-    forgets: bool
-
-
 def note_current(workspace: Workspace, now: datetime, days: float, seq: int, change: str) -> None:
     """Note that the copy has all changes now, and answers questions for so many days. The last one has the number
     ``seq`` and the id ``change``. Raises OSError."""

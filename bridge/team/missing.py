@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from jobs.errors import JobError
 
-from .copy_age import Missing
+from .gap import Missing
 
 if TYPE_CHECKING:
     from ..settings import Settings

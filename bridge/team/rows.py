@@ -15,8 +15,8 @@ from uuid import uuid4
 
 from jobs.errors import JobError
 
-from .copy_age import Missing
 from .fields import ChangeId, Id, Number
+from .gap import Missing
 
 if TYPE_CHECKING:
     from .server import Connection

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 
+from ..pattern import pattern
+
 MARK = "[order to an assistant, not a decision] "
 
 _RULES = r"(?:instructions?|prompts?|rules?|directions?|guidelines?|orders?|context|messages?)"
-_ORDER = re.compile(
+_ORDER = pattern(
     rf"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?\n]{{0,30}}\b(?:previous|prior|above|earlier|preceding"
     rf"|system|safety|all (?:of )?(?:your|other))\b[^.!?\n]{{0,20}}\b{_RULES}\b"
     r"|\byou (?:must|have to|are (?:now )?(?:required|instructed|ordered) to|shall)"
@@ -35,7 +37,7 @@ _ORDER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
-_BEFORE_WORDS = re.compile(r"[\s>*+-]*(?:\d{1,2}[.)]\s+)?")
+_BEFORE_WORDS = pattern(r"[\s>*+-]*(?:\d{1,2}[.)]\s+)?")
 
 
 def is_order(text: str) -> bool:

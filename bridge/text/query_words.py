@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from ..pattern import pattern
 from .terms import STOP_WORDS, query_terms
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = pattern(r"[^\W_]+")
 _IGNORED = STOP_WORDS | {"may", "might", "must", "shall"}
-_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_ENDING = re.compile(r"(?<=\w{3})(?:ing|ies|ied|ed|es|s|e|y)$")
-_DOUBLED = re.compile(r"([bdgmnprt])\1$")
+_SCRIPT = pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_ENDING = pattern(r"(?<=\w{3})(?:ing|ies|ied|ed|es|s|e|y)$")
+_DOUBLED = pattern(r"([bdgmnprt])\1$")
 
 Span = tuple[int, int]
 

@@ -164,16 +164,17 @@ _TABLE: dict[Part, str] = {
         дальше 下一步 继续 次に 다음""",
     # A sentence that is about the one before it, and does not say what.
     "refers": """
+        none_of_these all_of_these both_of_these
         this that that'll that's it it's it'll these those das dies es ça cela c'est esto eso isso isto questo quello
         это 这 那 これ それ 이것 그것""",
     # Tests that pass, a commit, what was read: the assistant reports it, and nothing follows from it.
     "chores": """
-        tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed_to ahead_of
-        working_tree fast-forward* up_to_date_with type_error* lint* compiles_without commit_message
+        tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed ahead_of
+        working_tree fast-forward* up_to_date_with type_errors typecheck* lint* compiles_without commit_message
         my_understanding staged_for i_now_understand i've_reviewed i've_analyzed
-        i've_read i've_examined i_can_now i_now_have based_on_my clear_understanding i_apologize my_apologies
-        alle_tests tests_laufen les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход*
-        测试通过 已提交 テストは成功 테스트_통과""",
+        i've_read i've_loaded i've_examined i_can_now i_now_have based_on_my clear_understanding i_apologize
+        my_apologies alle_tests tests_laufen les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano
+        тесты_проход* 测试通过 已提交 テストは成功 테스트_통과""",
     # The assistant praises what it did, instead of saying what.
     "praise": """
         comprehensive* robust professional* maintainable seamless* significantly greatly much_more ready_for ready_to
@@ -184,7 +185,8 @@ _TABLE: dict[Part, str] = {
         完善 专业级 包括的 포괄적""",
     # What an answer says of a result takes a part of it back, or tells why there is none.
     "limits": """
-        but however although due_to because still unless aber jedoch mais pero mas ma però но 但 しかし 하지만""",
+        i'll i_will but however although due_to because still unless aber jedoch mais pero mas ma però но 但
+        しかし 하지만""",
     # The assistant says what is left to do.
     "remains": """
         remaining next_step* still_need* not_yet yet_to verbleib* nächste*_schritt* prochaine*_étape* reste_à

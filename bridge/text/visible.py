@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..pattern import pattern
+
 # Unicode's Default_Ignorable_Code_Point, the controls but tab and line feed, and the interlinear annotation marks.
 _UNSEEN = (
     "\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f"
@@ -30,12 +32,12 @@ _EMOJI = (
     "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
 # A whole escape sequence: CSI; or a string such as a window title, with its end.
-_ESCAPE = re.compile(
+_ESCAPE = pattern(
     "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"
     "|(?:\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\\\|\x9c)"
 )
 _JOINERS, _EMOJI_STYLES, _MONGOLIAN_FORMS = "\u200c\u200d", "\ufe0e\ufe0f", "\u180b\u180c\u180d\u180f"
-_SUSPECT = re.compile(f"[{_UNSEEN}{_LINE_ENDS}{_JOINERS}{_EMOJI_STYLES}{_MONGOLIAN_FORMS}]")
+_SUSPECT = pattern(f"[{_UNSEEN}{_LINE_ENDS}{_JOINERS}{_EMOJI_STYLES}{_MONGOLIAN_FORMS}]")
 
 
 def visible(text: str) -> str:

@@ -5,7 +5,7 @@ alone, so that ``test_the_suite_finds_the_fault_of_a_broken_store`` can test bro
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -452,7 +452,7 @@ class StoreConformance:
         history = place.reopen().compactions
         found = history.latest(C)
         assert found is not None
-        assert replace(found, seq=0) == made
+        assert found._replace(seq=0) == made
         assert found == history.compaction_of_preview("digest") == history.of_job(JOB, EARLY)
         assert (history.of_job(JOB, LATER), history.latest(A)) == (None, None), "a job of before was another"
         assert (history.merged_into(A), history.records(), history.records("other")) == ([(C, 1)], [C], [])
@@ -464,12 +464,12 @@ class StoreConformance:
         place.do("record_compaction", made)
         found = place.store.compactions.latest(C)
         assert found is not None
-        place.do("record_restoration", replace(found, restored=Restored(LATER, (A,), ())), "back", at=LATER)
+        place.do("record_restoration", found._replace(restored=Restored(LATER, (A,), ())), "back", at=LATER)
         history = place.reopen().compactions
         found = history.restored_by("back", C, NOW)
         assert (found.seq, found.restored) == (1, Restored(LATER, (A,), ()))
         assert history.compaction_of_preview("digest") is None
-        place.do("record_restoration", replace(made, record_id=D, restored=Restored(LATER, (), ())), "back", at=LATER)
+        place.do("record_restoration", made._replace(record_id=D, restored=Restored(LATER, (), ())), "back", at=LATER)
         assert place.store.compactions.restored_by("back", D, NOW) is not None, "also one that was not recorded before"
 
     def test_records_are_told_with_whether_they_are_withdrawn(self, place: Place) -> None:
@@ -490,7 +490,7 @@ class StoreConformance:
         assert forgettings.begun(JOB, NOW) is None, "a later job of the same id is another"
         place.do("finish_forgettings", at=LATER)
         begun = place.reopen().forgettings.begun(JOB, EARLY)
-        assert (begun.is_done, begun.plan, place.store.forgettings.unfinished()) == (True, replace(plan, files=()), [])
+        assert (begun.is_done, begun.plan, place.store.forgettings.unfinished()) == (True, plan._replace(files=()), [])
 
     # --- what was captured ---
 
@@ -512,10 +512,10 @@ class StoreConformance:
         assert (captures.sessions(), captures.memories_of("codex", "s")) == ([session], [A])
         with place.store.change(LATER) as change:
             change.drop([A])
-            change.record_session(replace(session, state="forgotten"))
+            change.record_session(session._replace(state="forgotten"))
         captures = place.reopen().captures
         assert (captures.source(A), captures.memories_of("codex", "s")) == (None, [])
-        assert captures.sessions() == [replace(session, state="forgotten")]
+        assert captures.sessions() == [session._replace(state="forgotten")]
         assert captures.turns("codex") == {"aa": "s", "bb": "s"}, "so that a copy does not bring them back"
 
     # --- what cognee found ---

@@ -121,7 +121,6 @@ async def read_search(text: str, collection: str, limit: int) -> list[tuple[str,
 def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict[str, Any]:
     """Through cognee's own gateway, at the expense of a job: ``times`` in a row, or ``at_once``."""
     import asyncio
-    from dataclasses import asdict
 
     from cognee.infrastructure.llm.config import get_llm_config
     from cognee.infrastructure.llm.LLMGateway import LLMGateway
@@ -162,7 +161,7 @@ def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict
     finally:
         for name, value in before.items():
             setattr(get_llm_config(), name, value)
-    return found | {"spent": asdict(meter.spent), "of_job": asdict(stores.store.llm_usage.of_job(job_id))}
+    return found | {"spent": meter.spent._asdict(), "of_job": stores.store.llm_usage.of_job(job_id)._asdict()}
 
 
 def main() -> None:

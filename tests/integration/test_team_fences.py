@@ -23,7 +23,7 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.store.team.team_store import TeamStore
 from bridge.store.values import AppliedJob
 from bridge.team import leases, rows
-from bridge.team.copy_age import Missing
+from bridge.team.gap import Missing
 from bridge.team.leases import Lease
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author, Described, Position, SharedRow

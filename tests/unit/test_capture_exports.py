@@ -87,7 +87,8 @@ LABELS = [
     labelled("User:", "Assistant:", inline=True),
     labelled("Human:", "Assistant:", inline=True),
     labelled("ana-berg:", "GitHub Copilot:", inline=True),
-    "# aider chat started at 2025-07-15 14:53:34\n\n> aider v0.85\n\n#### Which shell?\n\nWe use Bash.\n\n"
+    "# aider chat started at 2025-07-15 14:53:34\n\n> aider v0.85\n\n#### /add a.py\n#### /ask Which shell?\n\n"
+    "<thinking-content-7b>\n\nHm.\n\n</thinking-content-7b>\n\nWe use Bash.\n\n"
     "> Tokens: 2k\n\n#### We never use a pager.\n\nThen there is none.\n",
 ]  # fmt: skip
 

@@ -234,6 +234,17 @@ def test_the_words_that_several_sessions_begin_with_are_a_products_and_in_one_me
     assert "port 9090" in texts[1]
 
 
+def test_a_prompt_that_several_sessions_have_whole_is_nobodys_and_what_came_out_is_told(bench: Bench) -> None:
+    prompt = "You are the builder of this project.\n\n- Find the next story of the plan.\n- Keep formatting plain. " * 2
+    for number, session in enumerate((SESSION, FORK)):
+        report = f"I have implemented the story {number} of the uploader's plan."
+        bench.write((("user", prompt), ("assistant", report)), session, began=BEGAN + timedelta(days=number))
+    bench.run("a")
+    text = context_of(bench, bench.memories()[1][0])
+    assert "# Conversation Summary: I have implemented the story 1 of the uploader's plan." in text
+    assert "formatting" not in text
+
+
 def test_what_somebody_stored_during_a_session_gives_its_capture_the_title_and_is_not_said_twice(bench: Bench) -> None:
     bench.write()
     note = {

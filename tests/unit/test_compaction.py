@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -382,7 +381,7 @@ def test_decisions_that_stand_beside_each_other_in_a_record_stay_unless_somebody
     five = (record.id, digest("Retry five times"))
     known = KnownPair(five, (again.id, digest("Retry three times")), 0.95)
     assert knowing([record, again], known).conflicts == ()
-    assert len(knowing([record, again], replace(known, is_said=True, probability=1.0)).conflicts) == 1
+    assert len(knowing([record, again], known._replace(is_said=True, probability=1.0)).conflicts) == 1
 
 
 def test_of_decisions_that_replace_each_other_in_a_circle_one_holds() -> None:

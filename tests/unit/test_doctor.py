@@ -98,7 +98,7 @@ MACHINES = [
 
 @pytest.mark.parametrize(("change", "wanted"), MACHINES)
 def test_the_machine(change: dict[str, Any], wanted: set[str]) -> None:
-    assert judged(doctor_machine.CHECKS, replace(MACHINE, **change)) == wanted
+    assert judged(doctor_machine.CHECKS, MACHINE._replace(**change)) == wanted
 
 
 INSTALLATION = doctor_installation.Installation(
@@ -127,7 +127,7 @@ INSTALLATIONS = [
 
 @pytest.mark.parametrize(("change", "wanted"), INSTALLATIONS)
 def test_the_installation(change: dict[str, Any], wanted: set[str]) -> None:
-    assert judged(doctor_installation.CHECKS, replace(INSTALLATION, **change)) == wanted
+    assert judged(doctor_installation.CHECKS, INSTALLATION._replace(**change)) == wanted
 
 
 def test_a_package_that_brings_a_module_with_our_name_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ import sys
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -192,9 +191,9 @@ def some_of_everything(stores: Stores) -> None:
     edge = values.ExtractedEdge(values.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
     left = values.Skipped(an_id("f"), "status_changed")
     came = values.Restored(LATER, (an_id("b"),), (left,))
-    do(stores, "record_restoration", replace(made, restored=came), "job")
+    do(stores, "record_restoration", made._replace(restored=came), "job")
     with stores.store.change(LATER) as change:
-        change.record_compaction(replace(made, applied_at=EARLIER))
+        change.record_compaction(made._replace(applied_at=EARLIER))
         change.keep_extraction(an_id("d"), values.Extraction((node,), (edge,)), "job")
         change.give_feedback(values.Feedback(an_id("a"), "person", "wrong", LATER, "why?", "It is b."))
         change.give_feedback(values.Feedback(an_id("g"), "agent", "withdrawn", LATER))

@@ -4,7 +4,6 @@ import json
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -210,15 +209,15 @@ def test_the_same_topic_gives_the_same_digest_until_a_memory_of_it_changes(store
 def test_the_digest_covers_all_that_would_be_applied_and_no_more() -> None:
     preview = Preview("t", (("a", "1"), ("b", "2")), {"topic": "T", "importance": 0.5}, [{"kind": "value"}], ["w"])
     for other in (
-        replace(preview, topic_id="u"),
-        replace(preview, sources=(("a", "1"), ("b", "3"))),
-        replace(preview, sources=(("b", "2"), ("a", "1"))),
-        replace(preview, record={"topic": "T", "importance": 0.6}),
-        replace(preview, record={"topic": "T", "importance": 0.5, "more": None}),
-        replace(preview, both_hold=[("a", "1", "b", "2")]),
+        preview._replace(topic_id="u"),
+        preview._replace(sources=(("a", "1"), ("b", "3"))),
+        preview._replace(sources=(("b", "2"), ("a", "1"))),
+        preview._replace(record={"topic": "T", "importance": 0.6}),
+        preview._replace(record={"topic": "T", "importance": 0.5, "more": None}),
+        preview._replace(both_hold=[("a", "1", "b", "2")]),
     ):
         assert other.digest != preview.digest
-    assert replace(preview, conflicts=[], warnings=[]).digest == preview.digest
+    assert preview._replace(conflicts=[], warnings=[]).digest == preview.digest
 
 
 def test_a_memorys_digest_is_of_its_words_alone(stores: Stores) -> None:
@@ -254,7 +253,7 @@ def test_a_preview_is_kept_as_it_was_shown(stores: Stores, workspace: Workspace)
 def test_a_preview_that_somebody_changed_is_none(workspace: Workspace) -> None:
     preview = Preview("t", (("a", "1"), ("b", "2")), {"topic": "T"})
     digest = previews.store(workspace, preview, NOW)
-    assert previews.load(workspace, digest) == replace(preview, conflicts=[], warnings=[], kept_both=[], both_hold=[])
+    assert previews.load(workspace, digest) == preview._replace(conflicts=[], warnings=[], kept_both=[], both_hold=[])
     path = workspace.preview(digest)
     for data in (
         json.dumps({**preview.as_dict(), "decision_record": {"topic": "U"}}),

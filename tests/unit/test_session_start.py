@@ -187,6 +187,29 @@ def test_what_a_later_line_is_about_is_not_said_again_unless_somebody_stored_it(
     assert earlier in block([asked, captures[1]], None, captured=by_rules(1, 2)), "nothing came of the later one"
 
 
+def test_lines_with_other_numbers_are_about_other_things() -> None:
+    reports = [f"I have implemented the story US-{number} of the uploader's plan." for number in ("006", "003")]
+    made = [titled(captured(9 - at, decisions=(), context=each), each) for at, each in enumerate(reports)]
+    text = block([memory(10), *made], None, captured=by_rules(8, 9))
+    assert shown(text, "Sessions, the newest first")[1:] == [f"2026-11-20, #{9 - at}: {reports[at]}" for at in (0, 1)]
+
+
+def test_a_decision_in_a_script_without_blanks_is_told() -> None:
+    decision = "系统提示改成自定义的，不要用浏览器的默认弹窗 → 已完成：将系统提示改为自定义弹窗。"
+    text = block([memory(2), captured(1, decisions=(decision,))], None, captured=by_rules(1))
+    assert shown(text, "Sessions, the newest first")[1] == f"2026-11-20, #1: Topic 1: {decision}"
+
+
+def test_an_older_session_has_its_title_and_what_came_out_and_its_other_decisions_are_left_out() -> None:
+    older = titled(captured(1, decisions=(APART, WHOLE)), "Tokens and keyring of the desktop")
+    newer = [captured(number, decisions=()) for number in (4, 3, 2)]
+    text = block([*newer, older], None, captured=by_rules(1, 2, 3, 4))
+    line = f"2026-11-20, #1: Tokens and keyring of the desktop → {WHOLE.partition(' → ')[2]}"
+    assert shown(text, "Sessions, the newest first")[-1] == line
+    assert APART not in text, "more was decided since"
+    assert APART in block([*newer[:2], older], None, captured=by_rules(1, 3, 4))
+
+
 def test_a_note_stored_during_a_session_comes_instead_of_what_was_captured_of_it() -> None:
     text = block([captured(2, topic_id="loans"), memory(1, topic_id="loans")], None, captured=by_rules(2))
     assert shown(text, "Sessions, the newest first") == ["2026-11-20, #1: Topic 1: Context 1."]
@@ -243,11 +266,10 @@ def test_a_line_that_does_not_fit_is_left_out_whole() -> None:
     assert all("end (2026-11-20" in line for line in lines)
 
 
-def test_the_budget_holds() -> None:
-    many = [
-        memory(number, decisions=tuple(f"{number} {'word ' * 30}{step}" for step in range(5))) for number in range(60)
-    ]
-    assert 0 < len(block(many, None, 300)) <= 300 * 3
+@pytest.mark.parametrize("word", ["word ", "弹窗"])
+def test_the_budget_holds_also_in_a_script_with_a_token_for_each_character(word: str) -> None:
+    many = [memory(number, decisions=tuple(f"{number} {word * 30}{step}" for step in range(5))) for number in range(60)]
+    assert 0 < len(block(many, None, 300).encode()) <= 300 * 3
 
 
 def test_what_a_memory_says_is_quoted() -> None:

@@ -80,7 +80,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[SharedRow]:
         change.settle(PairVerdict(ONE, SHA, TWO, SHA, "newer", "It held.", "Jörg", AT, "job-1"))
         [compaction] = [store.compactions.latest(RECORD)]
         assert compaction is not None
-        change.record_restoration(replace(compaction, restored=undone), "restore-1")
+        change.record_restoration(compaction._replace(restored=undone), "restore-1")
     vector = np.zeros(DIMENSIONS, "<f4")
     vector[0] = 1
     found = list(Recorder(store._connection, lambda row, count: vector.tobytes() * count).all_rows())

@@ -14,11 +14,10 @@ import stat
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bridge.settings import Settings, table
 from bridge.store.inspection import database_summary
@@ -58,8 +57,7 @@ _LEFT_OUT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A file of the archive: its name, its description in the manifest, and the function that makes its text."""
 
     name: str

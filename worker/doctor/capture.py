@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from bridge.capture import consent
 from bridge.graph import tool_model
@@ -26,8 +26,7 @@ _MOST_BYTES = 4 * 1024 * 1024
 _RECENT = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureState:
+class CaptureState(NamedTuple):
     """The enabled tools, those that summarise their own sessions, whether their list is damaged, installed hooks by
     file whose program is gone, and how many calls of hooks failed in the last day.
     """

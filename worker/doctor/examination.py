@@ -10,11 +10,11 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bridge import trust
 from bridge.privacy.masking import masked, trace
@@ -50,8 +50,7 @@ _READING_SECONDS = 0.7  # the limit for reading memory.db; the other checks take
 _ANYWHERE = ("machine", "installation", "settings", "workspace")
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """The findings, the worst first, and the time in milliseconds that they took."""
 
     findings: tuple[Finding, ...]

@@ -10,9 +10,8 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psutil
 
@@ -33,8 +32,7 @@ from . import workspace as doctor_workspace
 _PATIENCE_SECONDS = CRITICAL_SECONDS + 1.0  # an orphaned child exits, but only after its commit
 
 
-@dataclass(frozen=True, slots=True)
-class FixResult:
+class FixResult(NamedTuple):
     """The result of a fix: whether it was applied, and a message."""
 
     fix: Fix
@@ -43,7 +41,7 @@ class FixResult:
 
     def as_dict(self) -> dict[str, Any]:
         """The result as JSON."""
-        return asdict(self)
+        return self._asdict()
 
 
 def apply_fixes(

@@ -8,9 +8,9 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 import jobs
 from bridge.settings import Settings, user_file
@@ -26,8 +26,7 @@ _PYTHON = re.compile(r"(>=|<)\s*(\d+)\.(\d+)")
 _LIST = re.compile(rf"^({'|'.join(_OURS)})(?:\.py)?[/,]", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
+class Installation(NamedTuple):
     """The state of the installation.
 
     ``packages`` maps each required package to its version, None when it is missing, and to the pinned version, None

@@ -6,9 +6,9 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
@@ -31,8 +31,7 @@ _AHEAD = timedelta(minutes=1)
 _DISK_CLOCK = timedelta(seconds=10)
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(NamedTuple):
     """The state of the machine. None means that the system does not report the value. Sizes are in bytes; ``latest``
     is the latest time in the workspace's files."""
 

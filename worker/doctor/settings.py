@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from bridge.embedding import local_models
 from bridge.graph import llm, tool_model
@@ -32,8 +32,7 @@ _COGNEES = ("SYSTEM_ROOT_DIRECTORY", "DATA_ROOT_DIRECTORY", "CACHE_ROOT_DIRECTOR
             "VECTOR_DB_PROVIDER", "DB_PROVIDER")  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(NamedTuple):
     """An unknown variable with this program's prefix. ``near`` is the known variable that is probably meant."""
 
     variable: str
@@ -41,8 +40,7 @@ class Unknown:
     near: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class IneffectiveSettings:
+class IneffectiveSettings(NamedTuple):
     """Names of variables without effect; it contains no values.
 
     ``ignored`` are in the workspace's ``.env``, where they are not allowed. ``apart`` were dropped because the rest of
@@ -99,8 +97,7 @@ def _in_user_file(settings: Settings) -> set[str]:
         return set()  # the code that loads the settings reports an unreadable file
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsState:
+class SettingsState(NamedTuple):
     """The settings, the variables without effect, and why no language model can be used, if so."""
 
     settings: Settings

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from bridge.embedding import local_models
 from bridge.graph import graph_files, installed
@@ -42,8 +43,7 @@ class FileStatus:
     backups: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Stores:
+class Stores(NamedTuple):
     """The state of the stores. ``model`` is the error of a local embedding model's files. ``stale``: how many memories
     name what is no longer in the code."""
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bridge.settings import Settings
 from bridge.team import copy_age, server_clock
@@ -29,8 +28,7 @@ _IDLE_SECONDS = 600.0
 _ANNOUNCED_DAYS = 14  # before the end of a token
 
 
-@dataclass(frozen=True, slots=True)
-class TeamState:
+class TeamState(NamedTuple):
     """The team as it is now; ``problem`` is why nothing is known of it. Both are None for a workspace without a team.
     ``set_aside``: what the team's database lost and is kept here; ``settled``: what of it is back. ``is_followed``: a
     worker runs here, or it would have no copy to make follow."""

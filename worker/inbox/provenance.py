@@ -41,5 +41,5 @@ class Provenance:
         """Raises JobError: FILE_NOT_TRUSTED or FILE_TRACKED for a file that must not be run unasked. Raises OSError."""
         if earlier_files.is_listed(path, self._earlier):
             raise JobError("FILE_NOT_TRUSTED", f"{path.name} was here before the folder was yours.")
-        if path.relative_to(self._root).as_posix() in self._git.tracked():
+        if (tracked := self._git.tracked()) and path.relative_to(self._root).as_posix() in tracked:
             raise JobError("FILE_TRACKED", f"git tracks {path.name}, so it came with the repository.")

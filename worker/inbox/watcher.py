@@ -73,8 +73,7 @@ class Watcher(FileSystemEventHandler):  # type: ignore[misc]
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         """Wake the worker, except for hidden files, which are still being written."""
-        name = Path(os.fsdecode(event.dest_path or event.src_path)).name
-        if not name.startswith("."):
+        if not os.fsdecode(event.dest_path or event.src_path).rpartition(os.sep)[2].startswith("."):
             self._wake.set()
 
     def start(self) -> None:

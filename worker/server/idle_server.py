@@ -8,7 +8,8 @@ import socket
 import time
 from typing import cast
 
-import uvicorn
+from uvicorn.config import Config
+from uvicorn.server import Server as UvicornServer
 
 from ..connections import BoundedProtocol
 from ..http import api as http_api
@@ -21,10 +22,10 @@ _LEAVING_SECONDS = 2  # for connections that were accepted just before the end
 _BACKLOG = 128
 
 
-class Server(uvicorn.Server):
+class Server(UvicornServer):
     """uvicorn's server, which ends when idle, without losing a connection."""
 
-    def __init__(self, config: uvicorn.Config, answers: RequestExecutor, idle_seconds: float) -> None:
+    def __init__(self, config: Config, answers: RequestExecutor, idle_seconds: float) -> None:
         super().__init__(config)
         self._answers = answers
         self._idle_seconds = idle_seconds
@@ -61,7 +62,7 @@ class Server(uvicorn.Server):
 def server(listening: socket.socket, answers: RequestExecutor, token: str, idle_seconds: float) -> Server:
     """A server for a listening socket; ``run(sockets=[listening])`` serves it."""
     app = http_api.app(answers, token, listening.getsockname()[1])
-    config = uvicorn.Config(
+    config = Config(
         app,
         loop="asyncio",
         http=BoundedProtocol,

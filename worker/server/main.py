@@ -21,6 +21,7 @@ from bridge.embedding.factory import begin
 from bridge.privacy import log_lines
 from bridge.privacy.masking import trace
 from bridge.settings import Settings, import_numpy
+from bridge.stand_ins import import_without
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -30,6 +31,7 @@ from . import READY
 log = logging.getLogger("server")
 
 _WARM_AFTER_SECONDS = 0.2
+_OF_ITS_COMMAND_LINE = {"uvicorn.main": {"Server": None, "main": None, "run": None}, "logging.config": {}}
 
 
 def _inherited(start: dict[str, Any], arguments: list[str]) -> socket.socket:
@@ -83,6 +85,7 @@ def _serve(workspace: Workspace, start: dict[str, Any]) -> None:
     settings = _settings(workspace)
     begun = None if settings is None else (settings.embedding, begin(settings.embedding, stays=True))
     import_numpy()
+    import_without("uvicorn", _OF_ITS_COMMAND_LINE)
     from ..http.executor import RequestExecutor
     from .idle_server import server
 

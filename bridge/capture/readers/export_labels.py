@@ -18,6 +18,7 @@ Form = Literal["aider", "terminal", "emphasis", "heading", "bracket", "plain"]
 
 _ASIDE = r"(?:\s*[*_]*\s*[(\[]([^)\]\n]{0,120})[)\]])?"
 _NAME = rf"[^\w*_#<>&`|(\[-]{{0,4}}\s*([^\W\d_][\w .&-]{{0,30}}?){_ASIDE}"  # emoji may stand before a name
+_COMMAND = r"/(?:ask|code|architect)\s+(?=\S)|/[a-z-]+(?:\s.*)?$"  # of aider: before a request, or alone
 # Each form: a label with the name, what stands beside it in brackets, and the text after it.
 FORMS: dict[Form, tuple[str, re.Pattern[str]]] = {
     "emphasis": (
@@ -27,7 +28,7 @@ FORMS: dict[Form, tuple[str, re.Pattern[str]]] = {
     "heading": ("## User, ###### **ChatGPT said:**", re.compile(rf"#{{1,6}}\s+[*_]*{_NAME}\s*:?[*_]*\s*:?\s*()$")),
     "bracket": ("[USER]", re.compile(r"\[([A-Za-z][A-Za-z ]{1,20})\]()\s*:?\s*()$")),
     "plain": ("User: …", re.compile(r"([^\W\d_][\w .-]{0,24}?):()(?:\s+(.*))?$")),
-    "aider": ("#### a request (aider)", re.compile(r"####()()(?:\s(.*)|$)")),
+    "aider": ("#### a request (aider)", re.compile(rf"####()()(?:\s(?:{_COMMAND})?(.*)|$)")),
     "terminal": ("❯ a request (Claude Code's terminal)", re.compile(r"([>❯])()\s(.*)$")),
 }  # fmt: skip
 _MARKDOWN: tuple[Form, ...] = ("emphasis", "heading", "bracket", "plain")

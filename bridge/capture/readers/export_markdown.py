@@ -23,7 +23,7 @@ _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,})?\s*")  # the line between two mes
 _DETAILS = re.compile(r"</?details>", re.IGNORECASE)
 _TOOL = re.compile(r'(?:<tool-use\b[^>]{0,300}?\bdata-tool-name="|^Tool use: \*\*)([^"*\n]{1,80})', re.MULTILINE)
 _BLOCK = re.compile(
-    r"<(tool-use|think|thinking)\b[^>]{0,300}>.*?(?:</\1>|\Z)|^Tool use: \*\*.*?(?=^---\s*$|\Z)",
+    r"<(tool-use|think|thinking)\b[^>]{0,300}>.*?(?:</\1\b[^>]{0,300}>|\Z)|^Tool use: \*\*.*?(?=^---\s*$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
 _HEADING = re.compile(r"#{1,3}\s+(.{4,200}?)\s*(?:\([^()]*\d[^()]*\))?\s*$")
