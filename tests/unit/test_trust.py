@@ -351,13 +351,9 @@ def test_only_a_trusted_workspace_names_providers(workspace: Workspace) -> None:
     workspace.env_file.write_text("LLM_MODEL=theirs\nCOGNEE_MEMORY_MAX_RESULTS=9\n")
     found = trust.settings_of(workspace)
     assert (found.llm_model, found.max_results) == (None, 9)
+    assert trust.settings_of(workspace, {"max_results": 2}).max_results == 2, "an argument wins"
     trust.adopt(workspace, found.config_folder, trusted=True)
     assert trust.settings_of(workspace).llm_model == "theirs"
-
-
-def test_an_argument_wins_over_the_workspaces_settings(workspace: Workspace) -> None:
-    workspace.env_file.write_text("COGNEE_MEMORY_MAX_RESULTS=9\n")
-    assert trust.settings_of(workspace, {"max_results": 2}).max_results == 2
 
 
 def _a_file(config: Path) -> None:
