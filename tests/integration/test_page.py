@@ -734,7 +734,7 @@ def test_what_is_open_is_listed_with_its_topic_and_leads_to_its_memory(site: Sit
 
 def test_a_disputed_pair_is_counted_settled_by_the_keyboard_and_taken_back_in_its_place(site: Site, tab: Tab) -> None:
     """The texts are full of markup, and stay text."""
-    older, newer = f"The gate is opened by Anna {HOSTILE}", f"The gate is opened by Bob {HOSTILE}"
+    older, newer = f"The gate is locked {HOSTILE}", f"The gate is unlocked {HOSTILE}"
     jobs = site.submit(
         ("ingest", summary("The gate", "gate", older, day=3)), ("ingest", summary("The gate", "gate", newer, day=4))
     )
@@ -744,8 +744,8 @@ def test_a_disputed_pair_is_counted_settled_by_the_keyboard_and_taken_back_in_it
     row.get_by_role("link", name="1 contradiction").click()
     expect(page.locator("main")).to_contain_text("Only pairs of the topic gate")
     pair = page.get_by_role("region", name="Disputed").get_by_role("listitem", name=f"Pair {numbers[0]}/{numbers[1]}")
-    expect(pair.locator("[data-side=older]")).to_contain_text("The gate is opened by Anna <img")
-    expect(pair.locator("[data-side=newer]")).to_contain_text("The gate is opened by Bob <img")
+    expect(pair.locator("[data-side=older]")).to_contain_text("The gate is locked <img")
+    expect(pair.locator("[data-side=newer]")).to_contain_text("The gate is unlocked <img")
     badge = page.get_by_role("link", name="Review").locator(".badge")
     before = int(badge.inner_text().split()[0])
     place = pair.bounding_box()
@@ -765,7 +765,7 @@ def test_a_disputed_pair_is_counted_settled_by_the_keyboard_and_taken_back_in_it
 
     tab.go(f"#/memories/{numbers[0]}")
     known = page.get_by_role("region", name="What is known")
-    expect(known).to_contain_text(f"Replaced by #{numbers[1]}: The gate is opened by Bob")
+    expect(known).to_contain_text(f"Replaced by #{numbers[1]}: The gate is unlocked")
     known.get_by_role("link", name="1 pair in the review").click()
     settled = page.get_by_role("region", name="Replaced or settled").get_by_role("listitem")
     expect(page.locator("main")).to_contain_text("Nothing is disputed.")
@@ -779,7 +779,7 @@ def test_a_disputed_pair_is_counted_settled_by_the_keyboard_and_taken_back_in_it
 
 
 def test_a_pair_that_cannot_be_settled_says_why_and_stays_disputed(site: Site, tab: Tab) -> None:
-    texts = ("The ferry sails from Oban.", "The ferry sails from Mallaig.")
+    texts = ("The ferry is locked.", "The ferry is unlocked.")
     said = zip(texts, (4, 5), strict=True)
     jobs = site.submit(*(("ingest", summary("The ferry", "ferry", text, day=day)) for text, day in said))
     first, second = (site.place.ended(job).as_dict()["result"]["memory_number"] for job in jobs)
