@@ -15,16 +15,18 @@ from ..embedding.embedder import Vectors
 from ..search.standings import DISPUTED, POSSIBLE, REPLACED
 from . import cross_encoder
 
-IDENTITY = "judge-10"
+IDENTITY = "judge-11"
 """Changes with the rules, the weights, and what a statement is: then all memories are compared again."""
 
 LIKELY = 0.69
 """The most that two decisions of unlike topics reach."""
 CERTAIN_KINDS = ("value", "negation")
 SAME_SUBJECT = 0.7  # the cosine from which an amount or a negation is certain
+ONE_MATTER = 0.4  # the cosine below which the cross-encoder's word counts only in answers
 _AT_MOST_DISPUTED = REPLACED - 0.01
 # From what the cross-encoder says on, what counts, from the one to the other. It errs too often to count for much.
-_WEIGHTS = ((0.9, REPLACED, 0.95), (0.8, DISPUTED, _AT_MOST_DISPUTED), (0.45, POSSIBLE, 0.65))
+_UNSURE = 0.65
+_WEIGHTS = ((0.9, REPLACED, 0.95), (0.8, DISPUTED, _AT_MOST_DISPUTED), (0.45, POSSIBLE, _UNSURE))
 
 
 def replaces(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], Vectors]) -> list[float]:
@@ -32,16 +34,18 @@ def replaces(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], 
 
     ``embed`` as ``Store.embed``. Raises JobError as it does, and MODEL_CORRUPT.
     """
-    return [max(sure, _by_cross_encoder(pair)) for pair, sure in zip(pairs, by_rules(pairs, embed), strict=True)]
+    sure = by_rules(pairs, embed)
+    return [max(each, _by_cross_encoder(pair, embed)) for pair, each in zip(pairs, sure, strict=True)]
 
 
-def _by_cross_encoder(pair: tuple[str, str]) -> float:
+def _by_cross_encoder(pair: tuple[str, str], embed: Callable[[Sequence[str]], Vectors]) -> float:
     if are_of_two_things(*pair):
         return 0.0
     said, above = cross_encoder.probability(*pair), 1.0
     for least, low, high in _WEIGHTS:
         if said >= least:
-            return round(low + (said - least) / (above - least) * (high - low), 2)
+            found = round(low + (said - least) / (above - least) * (high - low), 2)
+            return found if found < DISPUTED or _cosine(pair, embed) >= ONE_MATTER else _UNSURE
         above = least
     return 0.0
 
@@ -56,8 +60,11 @@ def _by_rules(pair: tuple[str, str], embed: Callable[[Sequence[str]], Vectors]) 
     if not conflicts:
         return 0.0
     found, most = conflicts[0].found, _AT_MOST_DISPUTED
-    if found.kind in CERTAIN_KINDS:
-        earlier, later = embed(pair)
-        if float(earlier @ later) >= SAME_SUBJECT:
-            most = 1.0
+    if found.kind in CERTAIN_KINDS and _cosine(pair, embed) >= SAME_SUBJECT:
+        most = 1.0
     return min(found.confidence, most)
+
+
+def _cosine(pair: tuple[str, str], embed: Callable[[Sequence[str]], Vectors]) -> float:
+    earlier, later = embed(pair)
+    return float(earlier @ later)

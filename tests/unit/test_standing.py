@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 from harness import raising, sql
@@ -760,6 +761,15 @@ def test_what_the_cross_encoder_says_counts_by_how_sure_it_is(place: Place, said
     place.patch.setattr(judge, "by_rules", lambda pairs, embed: [0.0])
     place.patch.setattr(cross_encoder, "probability", lambda earlier, later: said)
     assert judge.replaces([(OLD, NEW)], place.embedder.embed) == [counts]
+
+
+@pytest.mark.parametrize(("cosine", "counts"), [(0.39, 0.65), (0.41, 0.9)])
+def test_what_the_cross_encoder_says_of_two_matters_counts_in_answers_alone(
+    place: Place, cosine: float, counts: float
+) -> None:
+    place.patch.setattr(cross_encoder, "probability", lambda earlier, later: 0.95)
+    vectors = np.array([[1, 0], [cosine, 0]], np.float32)
+    assert judge.replaces([("One", "Another")], lambda texts: vectors) == [counts]
 
 
 def test_the_cross_encoder_finds_a_replacement_in_other_words_and_no_other_scope() -> None:
