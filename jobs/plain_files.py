@@ -91,7 +91,7 @@ def _read(descriptor: int, path: Path, limit: int) -> bytes:
     size = os.fstat(descriptor).st_size
     if size > limit:
         raise JobError("FILE_TOO_LARGE", f"{path.name} has {size:,} bytes; the limit is {limit:,}.")
-    with os.fdopen(descriptor, "rb", buffering=0, closefd=False) as file:
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
         data = file.read(size + 1)  # not limit + 1: read allocates that many bytes, which costs more than reading
         if len(data) > size:
             data += file.read(limit + 1 - len(data))
