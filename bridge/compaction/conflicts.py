@@ -92,7 +92,7 @@ def _compare_pair(a: Clause, b: Clause) -> Finding | None:
         return reversal
     only_a = set(a.stems - b.stems | a.repeated - b.repeated)
     only_b = set(b.stems - a.stems | b.repeated - a.repeated)
-    toggled = remove_opposites(only_a, only_b, a.heads | b.heads) or _is_order_swapped(a, b)
+    toggled = _remove_opposites(only_a, only_b, a.heads | b.heads) or _is_order_swapped(a, b)
     denials = [clause.is_negative for clause in (a, b)]
     if not toggled:  # "X is forbidden" denies X
         denials = [c.is_negative != bool(c.stems & lexicon.FORBIDDING) for c in (a, b)]
@@ -158,7 +158,7 @@ def _negated(b: Clause, relation: SubjectRelation, is_earlier: bool) -> Finding 
     return Finding(kind, 0.9 if relation == "same" else 0.75)
 
 
-def remove_opposites(only_a: set[str], only_b: set[str], heads: frozenset[str]) -> bool:
+def _remove_opposites(only_a: set[str], only_b: set[str], heads: frozenset[str]) -> bool:
     """Remove the words from both sets whose opposite is in the other set. Returns whether there were any.
 
     ``heads`` are the words that describe the state of a thing; only among them do opposite states count.

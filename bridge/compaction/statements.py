@@ -19,10 +19,10 @@ from .lexicon import stem
 
 Quantities = dict[str, tuple[float | str, ...]]
 
-TOKEN = re.compile(r"\d+(?:[.,]\d+)*(?![\w-])|\w(?:[\w./+#'-]*[\w+#])?|,")
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*(?![\w-])|\w(?:[\w./+#'-]*[\w+#])?|,")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CLOCK = re.compile(r"\d{1,2}h\d\d")
-WITH_UNIT = re.compile(r"\b(\d+(?:\.\d+)?)(ms|s|sec|min|h|d|kb|mb|gb|tb|kib|mib|gib)\b")
+_WITH_UNIT = re.compile(r"\b(\d+(?:\.\d+)?)(ms|s|sec|min|h|d|kb|mb|gb|tb|kib|mib|gib)\b")
 _CLAUSE_END = re.compile(r"[;!?]+\s+|\.\s+|,?\s+but\s+|\n+")
 _REASON = re.compile(r",?\s+\b(?:because|since|so that|due to|in order to|as (?:it|they|we|this|that))\b.*", re.DOTALL)
 _DECISION = r"(?:the|our|that|this|an?) (?:\w+ )?(?:decision|plan|choice|idea) (?:to|of|that)"
@@ -35,7 +35,7 @@ _OPENING_LABEL = re.compile(  # "Room 12", "Client B", "v2", "web-1"; not "Keep 
     re.IGNORECASE,
 )
 _LABEL_NUMBER = re.compile(r"[ #_-]*(\d[\d.]*|[a-z])$")
-MAX_CHARACTERS = 500  # of a statement that are parsed; a decision is a sentence
+_MAX_CHARACTERS = 500  # of a statement that are parsed; a decision is a sentence
 _MAX_CLAUSES = 12  # per statement, since each is compared with each clause of another statement
 
 _BEGINNING = (
@@ -135,8 +135,8 @@ class Clause:
 
 def clauses(text: str) -> tuple[Clause, ...]:
     """The clauses of a statement; empty for a text without meaningful words."""
-    plain = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS]).lower()
-    plain = WITH_UNIT.sub(r"\1 \2", plain)
+    plain = unicodedata.normalize("NFKC", text[:_MAX_CHARACTERS]).lower()
+    plain = _WITH_UNIT.sub(r"\1 \2", plain)
     for pattern, replacement in _PHRASES:
         plain = pattern.sub(replacement, plain)
     plain = plain.strip().rstrip(".")
@@ -162,13 +162,13 @@ def _opening_label(text: str) -> tuple[str, str, list[str]] | None:
         return None
     name, number, _ = _LABEL_NUMBER.split(found[1].lower())
     is_word = canonical(name) not in lexicon.LIGHT_VERBS | lexicon.STOP_WORDS
-    return (name, number, TOKEN.findall(text[found.end() :].lower())) if is_word else None
+    return (name, number, _TOKEN.findall(text[found.end() :].lower())) if is_word else None
 
 
 def _clause(text: str) -> Clause:
     text, rejected = _split_replacement(text)
-    tokens = TOKEN.findall(text)
-    quantities, kept = amounts_in(tokens)
+    tokens = _TOKEN.findall(text)
+    quantities, kept = _amounts_in(tokens)
     denials = sum(token in lexicon.NEGATIONS for token in kept)
     if denials and "without" in kept:
         denials += 1  # "never without" means always with
@@ -201,7 +201,7 @@ def _split_replacement(text: str) -> tuple[str, frozenset[str]]:
 
 
 def _stems_of(text: str) -> frozenset[str]:
-    return frozenset(word.stem for word in _words(TOKEN.findall(text)))
+    return frozenset(word.stem for word in _words(_TOKEN.findall(text)))
 
 
 def canonical(token: str) -> str:
@@ -241,7 +241,7 @@ def _words(tokens: list[str]) -> Iterator[Word]:
         yield Word(word_stem, preposition, is_last and preposition != "of")
 
 
-def amounts_in(tokens: list[str]) -> tuple[Quantities, list[str]]:
+def _amounts_in(tokens: list[str]) -> tuple[Quantities, list[str]]:
     """The amounts (kind -> values), and the tokens without them. A number that is part of a name stays in its token.
 
     The kinds: ``time`` (seconds), ``size`` (bytes), ``share`` (percent), ``times``, ``every`` (a period in seconds),
