@@ -12,6 +12,7 @@ earlier. What was replaced is left out, and so are superseded memories and draft
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -42,7 +43,8 @@ _SESSIONS_FIRST, _EARLIER = "Sessions, the newest first", "Earlier, perhaps chan
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
 _PART = " · "  # between what was asked first and last
 _LEAST_SAID = 3  # words of a request, or an outcome, that says something
-_LEAST_NAMED = 8  # different words in a captured session's line, its files' names among them
+_OFTEN, _OPENING = 3, 40  # sessions in which a request begins alike, and its characters
+_LEAST_NAMED = 7  # different words in a captured session's line, its files' names among them
 _BYTES_PER_TOKEN = 3  # fewer than texts have in English, about as many as in Chinese: no tokenizer is needed
 
 _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``source`` and a decision's own have it
@@ -94,7 +96,8 @@ def block(
     """
     groups = _groups(memories, captured)
     notes = [parts[0] for parts in groups if parts[0].number not in captured]
-    told = [line for parts in groups if (line := _line(parts, remarks, captured, is_newest=parts is groups[0]))]
+    often = _often([parts for parts in groups if parts[0].number in captured])
+    told = [line for parts in groups if (line := _line(parts, remarks, captured, often, is_newest=parts is groups[0]))]
     recent = [each.number for each in told if each.number in captured][:_RECENT]
     of_branch = {each.number for each in memories if each.content and branch in each.content.references.branches}
     stored_first = sorted(memories, key=lambda memory: (memory.number in captured, memory.number not in of_branch))
@@ -146,6 +149,26 @@ def _groups(memories: Sequence[Memory], captured: Captured) -> list[list[Memory]
     return [*groups.values()]
 
 
+def _often(sessions: Sequence[Sequence[Memory]]) -> set[str]:
+    """How titles and requests begin that several captured sessions have: an agent's loop, or a tool's own words."""
+    found = Counter(
+        opening
+        for parts in sessions
+        for opening in {_opening(one) for part in parts if part.content
+                        for one in (title(part), *part.content.decisions, *_talked(part.content.context))}
+    )  # fmt: skip
+    return {opening for opening, count in found.items() if count >= _OFTEN}
+
+
+def _opening(request: str) -> str:
+    return turn_words.without_courtesy(one_line(request).partition(OUTCOME)[0])[:_OPENING].casefold()
+
+
+def _talked(context: str) -> list[str]:
+    """What was asked and came out, of a captured memory's context."""
+    return [part for line in context.split("\n") for part in one_line(line).split(_PART)]
+
+
 class _Line(NamedTuple):
     """What a memory with this number says: the words, where they were stated, and a mark after them."""
 
@@ -165,7 +188,9 @@ class _Pair(NamedTuple):
     memory: Memory
 
 
-def _line(parts: Sequence[Memory], became: Became, captured: Captured, *, is_newest: bool) -> _Line | None:
+def _line(
+    parts: Sequence[Memory], became: Became, captured: Captured, often: set[str], *, is_newest: bool
+) -> _Line | None:
     """The line of a note that somebody stored, as ``Loans: We looked at how long loans last``, or of a captured session
     with these parts, the newest first; None where it names too little."""
     newest = parts[0]
@@ -173,9 +198,10 @@ def _line(parts: Sequence[Memory], became: Became, captured: Captured, *, is_new
         undecided = newest._replace(content=newest.content and newest.content._replace(decisions=()))
         words = ": ".join(filter(None, dict.fromkeys((title(newest), gist(undecided)))))
         return _Line(newest.number, words, source(newest), "")
-    topic = title(parts[-1])
-    about = subject_words(topic)
+    topic = "" if _opening(title(parts[-1])) in often else title(parts[-1])
+    about = subject_words(title(parts[-1]))
     pairs = [pair for part in parts for pair in _pairs(part, about, became, captured)]
+    pairs = [pair._replace(asked="") if _opening(pair.asked) in often else pair for pair in pairs]
     best = max(pairs, key=lambda pair: (bool(pair.outcome), pair.is_decision), default=_Pair("", "", False, "", newest))
     asked = turn_words.without_courtesy(best.asked)
     is_cut = ": " in topic or topic.endswith("…")  # a request, perhaps behind words that both said
@@ -184,7 +210,7 @@ def _line(parts: Sequence[Memory], became: Became, captured: Captured, *, is_new
     request = ": ".join(filter(None, [named, shortened(asked, _MOST_ASKED)]))
     words = OUTCOME.join(filter(None, [request, shortened(best.outcome, _MOST_TOLD)]))
     files = ", ".join(_files([best.memory, *parts], words))
-    if len(subject_words(f"{words} {files}")) < _LEAST_NAMED:
+    if _named(f"{words} {files}") < _LEAST_NAMED:
         return None
     lost = "" if best.is_decision else next(iter(became.get(best.memory.number, {}).values()), "")
     mark = best.mark or (f" [{lost}]" if lost else "")
@@ -195,11 +221,16 @@ def _line(parts: Sequence[Memory], became: Became, captured: Captured, *, is_new
     return _Line(best.memory.number, words + f" ({files})" * bool(files), source(best.memory), mark)
 
 
+def _named(line: str) -> float:
+    """How many different words a line has that say what it is about. In scripts without blanks these are pairs of
+    characters, about two for a word."""
+    return sum(0.5 if word > "\u2e80" else 1 for word in subject_words(line))
+
+
 def _pairs(memory: Memory, about: frozenset[str], became: Became, captured: Captured) -> Iterator[_Pair]:
     """What was asked in a memory of a session about these words, the newest decision first."""
     decided = [(each.words, True, each.mark) for each in reversed(_decisions(memory, became))]
-    context = memory.content.context.split("\n") if memory.content else []
-    talked = [(part, False, "") for line in context for part in one_line(line).split(_PART)]
+    talked = [(each, False, "") for each in _talked(memory.content.context if memory.content else "")]
     for words, is_decision, mark in (*decided, *talked):
         asked, _, outcome = words.partition(OUTCOME)
         is_report = _is_report(outcome) and subject_words(outcome) & (about | subject_words(asked))
@@ -209,7 +240,8 @@ def _pairs(memory: Memory, about: frozenset[str], became: Became, captured: Capt
 
 def _is_report(outcome: str) -> bool:
     """Whether an answer says what was done, in a sentence that says something."""
-    return turn_words.says("done", outcome) and len(subject_words(outcome)) >= _LEAST_SAID
+    is_whole = len(subject_words(outcome)) >= _LEAST_SAID and not turn_words.says("plans", outcome)
+    return turn_words.says("done", outcome) and is_whole
 
 
 def _files(parts: Sequence[Memory], words: str) -> list[str]:

@@ -60,17 +60,27 @@ def test_each_of_the_five_newest_sessions_says_what_was_asked_and_came_out_and_i
         decisions=(),
         context="tell guests early which uploaded pictures were too large for that gallery",
     )
-    older = [captured(number, decisions=(APART,)) for number in range(7, 0, -1)]
+    older = [captured(number, decisions=(f"for {number} guests, {APART}",)) for number in range(7, 0, -1)]
     text = block([newest, asked, *older], None, captured=by_rules(*range(10)))
     first = f"2026-11-20, #9: Topic 9: {WHOLE} (tray/keyring.py, app/tokens.py)"
     assert shown(text, "Sessions, the newest first") == [first]
     assert "## Earlier, perhaps changed since\n> - 2026-11-20, #8: " in text
     assert sessions(text)[1:3] == [
         "Topic 8: tell guests early which uploaded pictures were too large for that gallery",
-        f"Topic 7: {APART}",
+        f"Topic 7: for 7 guests, {APART}",
     ]
     assert len(sessions(text)) == 5
     assert "What holds" not in text, "what the rules captured may be overtaken"
+
+
+def test_what_many_sessions_begin_with_alike_is_in_no_line() -> None:
+    loop = "implement the first open task of the plan, follow all rules of the team, and mark it there"
+    rounds = [captured(number, decisions=(), context=f"{loop} → Nothing.") for number in (4, 3, 2)]
+    done = captured(1, decisions=(), context=f"{loop} → The first open task of the plan is done: {REPORT}")
+    named = [titled(each, "Log of a conversation with an agent") for each in (*rounds, done)]
+    text = block(named, None, captured=by_rules(1, 2, 3, 4))
+    assert sessions(text) == [f"The first open task of the plan is done: {REPORT}"]
+    assert len(sessions(block(named[2:], None, captured=by_rules(1, 2)))) == 2, "two may go on with the same"
 
 
 def test_the_newest_session_s_line_says_what_is_open() -> None:
