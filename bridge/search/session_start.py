@@ -5,8 +5,9 @@ asked, what came out if an answer reports it, and the files. Nine times in ten o
 session needs; which older one it needs, neither words nor files tell. Then what holds, and what is open: as somebody
 stored it; decisions also as a model summarised the newest session. What the rules captured may be overtaken.
 
-A wrong note is worse than none. So a captured session that names little has no line, and all but the newest stand as
-earlier. What was replaced is left out, and so are superseded memories and drafts. A line that does not fit is left out.
+A wrong note is worse than none. So a captured session has a line only if it names enough, an earlier one more than the
+newest, and earlier ones stand as perhaps changed since. What was replaced is left out, and so are superseded memories
+and drafts. A line that does not fit is left out.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/c
 _PART = " · "  # between what was asked first and last
 _LEAST_SAID = 3  # words of a request, or an outcome, that says something
 _OFTEN, _OPENING = 3, 40  # sessions in which a request begins alike, and its characters
-_LEAST_NAMED = 7  # different words in a captured session's line, its files' names among them
+_LEAST_NEWEST, _LEAST_EARLIER = 6, 12  # different words in a captured session's line, its files among them
 _BYTES_PER_TOKEN = 3  # fewer than texts have in English, about as many as in Chinese: no tokenizer is needed
 
 _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``source`` and a decision's own have it
@@ -96,8 +97,10 @@ def block(
     """
     groups = _groups(memories, captured)
     notes = [parts[0] for parts in groups if parts[0].number not in captured]
-    often = _often([parts for parts in groups if parts[0].number in captured])
-    told = [line for parts in groups if (line := _line(parts, remarks, captured, often, is_newest=parts is groups[0]))]
+    of_sessions = [parts for parts in groups if parts[0].number in captured]
+    often = _often(of_sessions)
+    lines = (_line(parts, remarks, captured, often, is_newest=parts in of_sessions[:1]) for parts in groups)
+    told = [*filter(None, lines)]
     recent = [each.number for each in told if each.number in captured][:_RECENT]
     of_branch = {each.number for each in memories if each.content and branch in each.content.references.branches}
     stored_first = sorted(memories, key=lambda memory: (memory.number in captured, memory.number not in of_branch))
@@ -210,7 +213,7 @@ def _line(
     request = ": ".join(filter(None, [named, shortened(asked, _MOST_ASKED)]))
     words = OUTCOME.join(filter(None, [request, shortened(best.outcome, _MOST_TOLD)]))
     files = ", ".join(_files([best.memory, *parts], words))
-    if _named(f"{words} {files}") < _LEAST_NAMED:
+    if _named(f"{words} {files}") < (_LEAST_NEWEST if is_newest else _LEAST_EARLIER):
         return None
     lost = "" if best.is_decision else next(iter(became.get(best.memory.number, {}).values()), "")
     mark = best.mark or (f" [{lost}]" if lost else "")

@@ -58,16 +58,17 @@ def test_each_of_the_five_newest_sessions_says_what_was_asked_and_came_out_and_i
     asked = captured(
         8,
         decisions=(),
-        context="tell guests early which uploaded pictures were too large for that gallery",
+        context="tell guests early which gallery uploads exceeded twelve megabytes, mail owners, hide pages",
     )
-    older = [captured(number, decisions=(f"for {number} guests, {APART}",)) for number in range(7, 0, -1)]
+    kept = "keep token {} of every gallery, sidebar and footer safe → " + REPORT
+    older = [captured(number, decisions=(kept.format(number),)) for number in range(7, 0, -1)]
     text = block([newest, asked, *older], None, captured=by_rules(*range(10)))
     first = f"2026-11-20, #9: Topic 9: {WHOLE} (tray/keyring.py, app/tokens.py)"
     assert shown(text, "Sessions, the newest first") == [first]
     assert "## Earlier, perhaps changed since\n> - 2026-11-20, #8: " in text
     assert sessions(text)[1:3] == [
-        "Topic 8: tell guests early which uploaded pictures were too large for that gallery",
-        f"Topic 7: for 7 guests, {APART}",
+        "Topic 8: tell guests early which gallery uploads exceeded twelve megabytes, mail owners, hide pages",
+        f"Topic 7: {kept.format(7)}",
     ]
     assert len(sessions(text)) == 5
     assert "What holds" not in text, "what the rules captured may be overtaken"
