@@ -10,10 +10,9 @@ from pathlib import Path
 from uuid import uuid4
 
 from harness import PATIENCE, until
-from machines import Team, summary
+from machines import Team, files_with, summary, titles
 from pools import PoolProcess
 from postgres import free_port
-from team_machines import files_with, titles
 
 from bridge.team.rows import Author, Described
 from jobs import clock, lifecycle
