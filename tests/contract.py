@@ -66,7 +66,7 @@ def problems(verb: Verb, value: Envelope) -> list[str]:
     """Everything that is not as it should be: by the published schema, then by the rules that it cannot say."""
     sent = json.loads(json.dumps(value))
     form = _forms(verb)[sent.get("success") is True]
-    found = [f"{error.json_path}: {error.message[:300]}" for error in form.iter_errors(sent)]
+    found = [f"{error.instance_path}: {error.message[:300]}" for error in form.iter_errors(sent)]
     if found or verb != "retrieve" or not sent["success"]:
         return found
     return list(_broken_rules(sent))
@@ -75,7 +75,7 @@ def problems(verb: Verb, value: Envelope) -> list[str]:
 @cache
 def _forms(verb: Verb) -> tuple[Any, Any]:
     """The validators of a failure and of a success: an error then names the field instead of both forms."""
-    from jsonschema import Draft202012Validator
+    from jsonschema_rs import Draft202012Validator
 
     schema = json.loads((_SCHEMAS / f"{_FILES[verb]}.schema.json").read_text("utf-8"))
     success, failure = (Draft202012Validator(form | {"$defs": schema["$defs"]}) for form in schema["oneOf"])

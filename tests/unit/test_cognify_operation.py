@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-import jsonschema
+import jsonschema_rs
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import FakeCognee, WithFakeGraph
@@ -120,7 +120,7 @@ class Place(WithFakeGraph):
     def cognify(self, **fields: Any) -> dict[str, Any]:
         """The result of a job that succeeds, as its schema has it."""
         found = done(self.run("cognify", fields, fields.pop("job_id", "job")))
-        jsonschema.validate(found, SCHEMAS["result.cognify.schema.json"])
+        jsonschema_rs.validate(SCHEMAS["result.cognify.schema.json"], found)
         return found
 
     def failed(self, **fields: Any) -> JobError:
@@ -128,7 +128,7 @@ class Place(WithFakeGraph):
 
     def ask(self, question: str = "Which database?") -> dict[str, Any]:
         found = done(self.run("ask", {"question": question}))
-        jsonschema.validate(found, SCHEMAS["result.ask.schema.json"])
+        jsonschema_rs.validate(SCHEMAS["result.ask.schema.json"], found)
         return found
 
     def forget(self, memory_id: str) -> None:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import job_copies
-import jsonschema
+import jsonschema_rs
 import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
@@ -70,7 +70,7 @@ def outcome(
 
 def done(stores: Stores, kind: str = "compact", **options: Any) -> dict[str, Any]:
     result = job_copies.done(outcome(stores, kind, **options))
-    jsonschema.validate(result, schemas()[f"result.{kind}.schema.json"])
+    jsonschema_rs.validate(schemas()[f"result.{kind}.schema.json"], result)
     return result
 
 

@@ -13,7 +13,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any, TypeVar
 
-import jsonschema
+import jsonschema_rs
 import pytest
 from harness import PATIENCE
 
@@ -134,9 +134,9 @@ def check_block(kind: str, content: str) -> None:
 
 
 @cache
-def validator(kind: str) -> jsonschema.protocols.Validator:
+def validator(kind: str) -> jsonschema_rs.Draft202012Validator:
     schema = json.loads((ROOT / "docs" / "schemas" / f"{kind}.schema.json").read_text("utf-8"))
-    return jsonschema.validators.validator_for(schema)(schema)
+    return jsonschema_rs.Draft202012Validator(schema)
 
 
 @on_every_page

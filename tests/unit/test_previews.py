@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 from fake_embedder import FakeEmbedder
 from harness import dump, sql
@@ -88,7 +88,7 @@ def test_the_answer_is_as_the_schema_says(stores: Stores) -> None:
     add(stores, "Retry five times")
     found = shown(stores)
     schema = schemas()["result.compact.schema.json"]
-    jsonschema.validate(found, schema)
+    jsonschema_rs.validate(schema, found)
     for name, model in (("summaries", "CompactedMemory"), ("conflicts", "CompactionConflict")):
         assert set(found[name][0]) == set(schema["$defs"][model]["properties"]) - {"reason"}
     assert set(found["decision_record"]) == set(schema["$defs"]["PreviewedRecord"]["properties"])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from inbox_door import LIMITS, file_of, job_of
 
 from jobs import clock, lifecycle, spool
@@ -335,7 +335,6 @@ def test_files_that_are_named_after_no_job_are_left_alone(tmp_path: Path) -> Non
     assert tree(place) == before
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.integers(1, 6), st.tuples(st.sampled_from(RECORDS), st.sampled_from(COPIES), st.booleans())))
 def test_many_jobs_are_mended_as_each_would_be_alone(
     tmp_path_factory: pytest.TempPathFactory, jobs: dict[int, tuple[str, str, bool]]

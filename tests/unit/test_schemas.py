@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from contract import fields_of
 from fake_embedder import FakeEmbedder
 from fake_graph import FakeGraph, WithFakeGraph
-from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema_rs import Draft202012Validator, meta
 from payload_cases import BAD, GOOD, STATEMENT, conversation, summary
 from questions import answer_to
 
@@ -50,8 +51,15 @@ EXAMPLES = {name.removeprefix("examples/"): text for name, text in FILES.items()
 
 def problems(file: str, value: Any) -> list[str]:
     """What the schema says against a value, after a way through JSON."""
-    validator = Draft202012Validator(SCHEMAS[f"{file}.schema.json"], format_checker=FormatChecker())
-    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(json.loads(json.dumps(value)))]
+    return [
+        f"{error.instance_path}: {error.message}"
+        for error in validator(file).iter_errors(json.loads(json.dumps(value)))
+    ]
+
+
+@cache
+def validator(file: str) -> Draft202012Validator:
+    return Draft202012Validator(SCHEMAS[f"{file}.schema.json"], validate_formats=True)
 
 
 def known(shape: Shape) -> set[str]:
@@ -91,7 +99,7 @@ def test_the_tool_writes_what_is_stale_and_checks_without_writing(
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_every_schema_is_one_and_is_complete_in_itself(name: str) -> None:
-    Draft202012Validator.check_schema(SCHEMAS[name])
+    meta.validate(SCHEMAS[name])
     references = re.findall(r'"\$ref": "([^"]+)"', json.dumps(SCHEMAS[name]))
     definitions = SCHEMAS[name].get("$defs", {})
     assert {reference.removeprefix("#/$defs/") for reference in references} <= set(definitions)
@@ -233,11 +241,10 @@ def every_record() -> Iterator[Record]:
 
 
 def test_every_record_of_the_lifecycle_is_as_the_schema_says() -> None:
-    validator = Draft202012Validator(SCHEMAS["record.schema.json"], format_checker=FormatChecker())
     seen = set()
     for record in every_record():
         value = record.as_dict()
-        assert [error.message for error in validator.iter_errors(json.loads(json.dumps(value)))] == []
+        assert problems("record", value) == []
         assert known(shapes.JobRecord) == required(shapes.JobRecord) == set(value)
         for attempt in value["attempts"]:
             assert known(shapes.Attempt) == required(shapes.Attempt) == set(attempt)
