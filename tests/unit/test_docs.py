@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import jsonschema_rs
 import pytest
+from contract import published
 from harness import PATIENCE
 
 from bridge.settings import load
@@ -135,8 +136,7 @@ def check_block(kind: str, content: str) -> None:
 
 @cache
 def validator(kind: str) -> jsonschema_rs.Draft202012Validator:
-    schema = json.loads((ROOT / "docs" / "schemas" / f"{kind}.schema.json").read_text("utf-8"))
-    return jsonschema_rs.Draft202012Validator(schema)
+    return jsonschema_rs.Draft202012Validator(published(kind))
 
 
 @on_every_page

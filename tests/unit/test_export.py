@@ -18,6 +18,7 @@ from uuid import UUID, uuid5
 
 import jsonschema_rs
 import pytest
+from contract import published
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
 from harness import sql
@@ -43,7 +44,6 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed
 from jobs.model import Record
-from tools.schemas import schemas
 from worker.cli import main, parser
 from worker.scheduling.retention import prune
 from worker.terminal import job_commands
@@ -53,7 +53,7 @@ NOW = clock.parse("2026-11-20T12:00:00Z")
 EARLIER, LATER = "2026-11-01T10:00:00Z", "2026-11-19T10:00:00Z"
 SOMEWHERE = UUID("6f1c2b1e-0d7a-4c55-9a53-3f0f6f1a9b10")
 FILE = "memories.jsonl"
-RESULT = jsonschema_rs.Draft202012Validator(schemas()["result.import.schema.json"])
+RESULT = jsonschema_rs.Draft202012Validator(published("result.import"))
 
 
 def an_id(name: str) -> str:
@@ -303,7 +303,7 @@ def test_a_verdict_on_a_memory_that_is_not_here_is_not_imported(here: WithFakeGr
 
 def test_every_line_is_as_the_published_schema_says(here: WithFakeGraph) -> None:
     some_of_everything(here)
-    schema = jsonschema_rs.Draft202012Validator(schemas()["export.schema.json"])
+    schema = jsonschema_rs.Draft202012Validator(published("export"))
     expected = ["header", *["memory"] * 7, *["compaction"] * 2, "cognified", *["feedback"] * 2, "verdict", "end"]
     assert [line["type"] for line in lines_of(here)] == expected
     for line in lines_of(here):
@@ -499,7 +499,7 @@ def test_an_original_of_two_stays_for_who_lacks_it(here: WithFakeGraph, there: W
 def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
     do(here, "clear_topics", ["ranking"])
-    schema = jsonschema_rs.Draft202012Validator(schemas()["export.schema.json"])
+    schema = jsonschema_rs.Draft202012Validator(published("export"))
     for line in lines_of(here):
         schema.validate(line)
     imported(there, lines_of(here))

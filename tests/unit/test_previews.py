@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from contract import published
 from fake_embedder import FakeEmbedder
 from harness import dump, sql
 from job_copies import done, outcome, refused as refusal
@@ -24,7 +25,6 @@ from bridge.store.similar_ids import nearest
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from tools.schemas import schemas
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
 
@@ -87,7 +87,7 @@ def test_the_answer_is_as_the_schema_says(stores: Stores) -> None:
     add(stores, "Retry three times", day=9, importance=0.5)
     add(stores, "Retry five times")
     found = shown(stores)
-    schema = schemas()["result.compact.schema.json"]
+    schema = published("result.compact")
     jsonschema_rs.validate(schema, found)
     for name, model in (("summaries", "CompactedMemory"), ("conflicts", "CompactionConflict")):
         assert set(found[name][0]) == set(schema["$defs"][model]["properties"]) - {"reason"}

@@ -44,17 +44,14 @@ from worker.app import Worker
 from worker.calls import shapes as http_shapes
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-SCHEMAS = tool.schemas()
-FILES = tool.documents()
-EXAMPLES = {name.removeprefix("examples/"): text for name, text in FILES.items() if name.startswith("examples/")}
+SCHEMAS = {path.name: json.loads(path.read_text("utf-8")) for path in tool.FOLDER.glob("*.schema.json")}
+EXAMPLES = {path.name: path.read_text("utf-8") for path in (tool.FOLDER / "examples").iterdir()}
 
 
 def problems(file: str, value: Any) -> list[str]:
     """What the schema says against a value, after a way through JSON."""
-    return [
-        f"{error.instance_path}: {error.message}"
-        for error in validator(file).iter_errors(json.loads(json.dumps(value)))
-    ]
+    errors = validator(file).iter_errors(json.loads(json.dumps(value)))
+    return [f"{error.instance_path}: {error.message}" for error in errors]
 
 
 @cache
@@ -74,7 +71,7 @@ def required(shape: Shape) -> set[str]:
 
 
 def test_every_generated_file_is_current() -> None:
-    assert list(tool.stale(tool.FOLDER, FILES)) == [], "run: make schemas"
+    assert list(tool.stale(tool.FOLDER, tool.documents())) == [], "run: make schemas"
     for path, text in job_states.files().items():
         assert path.read_text("utf-8") == text, "run: make schemas"
 
@@ -85,6 +82,8 @@ def test_the_tool_writes_what_is_stale_and_checks_without_writing(
     folder = tmp_path / "docs" / "schemas"
     folder.mkdir(parents=True)
     monkeypatch.setattr(tool, "FOLDER", folder)
+    monkeypatch.setattr(tool, "documents", cache(tool.documents))  # the same each time
+    monkeypatch.setattr(openapi, "text", cache(openapi.text))
     (folder / "gone.schema.json").write_text("{}")
     monkeypatch.setattr("sys.argv", ["schemas", "--check"])
     assert tool.main() == 1
@@ -92,7 +91,7 @@ def test_the_tool_writes_what_is_stale_and_checks_without_writing(
     monkeypatch.setattr("sys.argv", ["schemas"])
     assert tool.main() == 0
     assert "removed: docs/schemas/gone.schema.json" in capsys.readouterr().out
-    assert list(tool.stale(folder, FILES)) == []
+    assert list(tool.stale(folder, tool.documents())) == []
     monkeypatch.setattr("sys.argv", ["schemas", "--check"])
     assert tool.main() == 0
 
@@ -479,7 +478,7 @@ def test_an_answer_is_either_a_success_or_a_failure() -> None:
 
 # --- TypeScript ---
 
-TYPES = FILES[tool.TYPES]
+TYPES = (tool.FOLDER / tool.TYPES).read_text("utf-8")
 DECLARED = set(re.findall(r"^export (?:interface|type) (\w+)", TYPES, re.MULTILINE))
 
 
@@ -555,7 +554,7 @@ PROTOCOL = (tool.FOLDER.parent / "job-protocol.md").read_text("utf-8")
 
 
 def test_the_page_names_every_file() -> None:
-    for name in FILES:
+    for name in tool.documents():
         kind = re.fullmatch(r"(payload|result)\.(\w+)\.schema\.json", name)
         if kind:
             assert f"\n| `{kind[1]}.<kind>.schema.json` |" in PAGE
