@@ -3,6 +3,7 @@
 import json
 import string
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +78,14 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_takes_linear_time(text: str) -> None:
-    assert_linear(lambda size: redact_bytes((text * (size // len(text))).encode()), 8192)
-    assert_linear(lambda size: redact_bytes((f"api_key{text}" + text * (size // len(text))).encode()), 8192)
+def test_hostile_text_takes_linear_time() -> None:
+    for text in HOSTILE:
+        for before in ("", f"api_key{text}"):
+            assert_linear(partial(redact_hostile, before, text), 8192)
+
+
+def redact_hostile(before: str, text: str, size: int) -> None:
+    redact_bytes((before + text * (size // len(text))).encode())
 
 
 @pytest.mark.parametrize("body", [
