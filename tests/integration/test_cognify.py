@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cognee_process import CogneeProcess
+from cognee_forks import Fork, Forks
 from harness import Place, until
 from llm_server import Drip, Garbage, Good, Hang, LlmServer, Malformed, Request, Reset, Status, Step, WrongShape
 
@@ -35,7 +35,7 @@ def _as_new(model: LlmServer) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def process(model: LlmServer, model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CogneeProcess]:
+def process(model: LlmServer, model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fork]:
     place = Place(
         tmp_path_factory.mktemp("cognify"),
         COGNEE_MEMORY_CACHE_DIR=str(model_cache),
@@ -45,27 +45,24 @@ def process(model: LlmServer, model_cache: Path, tmp_path_factory: pytest.TempPa
         OPENAI_API_KEY="sk-of-another-program",
         **model.environment(key=KEY),
     )
-    found = CogneeProcess(place)
-    assert "error" not in found.ask_llm(SUMMARY, "The first question of a process takes seconds of imports.")
-    yield found
-    found.close()
+    with Forks(place, with_model=True, asks=True).start() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
-def looked_into(process: CogneeProcess) -> list[str]:
+def looked_into(process: Fork) -> list[str]:
     """Two texts that cognee has looked into: ids of their memories."""
-    (outcome,) = process.run("cognify", process.task("cognify", {"texts": [ATLAS, BOREAS]}))
-    assert "result" in outcome, outcome
-    assert outcome["result"]["looked_into"] == 2
-    return [memory["memory_id"] for memory in outcome["result"]["memories"]]
+    result = process.result("cognify", {"texts": [ATLAS, BOREAS]})
+    assert result["looked_into"] == 2
+    return [memory["memory_id"] for memory in result["memories"]]
 
 
-def one(process: CogneeProcess, kind: str, payload: dict[str, Any], **fields: Any) -> dict[str, Any]:
+def one(process: Fork, kind: str, payload: dict[str, Any], **fields: Any) -> dict[str, Any]:
     (outcome,) = process.run(kind, process.task(kind, payload, **fields))
     return outcome
 
 
-def rows(process: CogneeProcess) -> dict[str, str]:
+def rows(process: Fork) -> dict[str, str]:
     """Every row of cognee's own database, by table."""
     path = process.place.workspace.cognee_system / "databases" / "cognee_db"
     with closing(sqlite3.connect(path)) as connection:
@@ -73,26 +70,38 @@ def rows(process: CogneeProcess) -> dict[str, str]:
         return {name: repr(connection.execute(f'SELECT * FROM "{name}"').fetchall()) for name in tables}
 
 
-def entities(process: CogneeProcess) -> set[str]:
+def search(process: Fork, text: str, collection: str, limit: int) -> dict[str, float]:
+    return dict(process.ask("search", text, collection, limit))
+
+
+def ask_llm(process: Fork, shape: str, text: str, **options: Any) -> dict[str, Any]:
+    """As ``cognee_forker.ask_llm``."""
+    found: dict[str, Any] = process.ask("ask_llm", shape, text, options)
+    return found
+
+
+def entities(process: Fork) -> set[str]:
     """The names of the things that cognee's own search finds."""
-    found = [process.node(node_id) for node_id in process.search("anything", "Entity_name", 100)]
+    found = [process.ask("node", node_id) for node_id in search(process, "anything", "Entity_name", 100)]
     return {node["name"] for node in found if node is not None}
 
 
-def test_a_text_becomes_nodes_and_edges(process: CogneeProcess, model: LlmServer, looked_into: list[str]) -> None:
+def test_a_text_becomes_nodes_and_edges(process: Fork, model: LlmServer, looked_into: list[str]) -> None:
     assert {"alice", "postgres", "mysql", "atlas", "bob", "redis", "boreas"} <= entities(process)
-    ((name, document),) = process.neighbours(looked_into[0])
+    ((name, document),) = process.ask("neighbours", looked_into[0])
     assert (name, document["id"]) == ("read_as", values.data_id_of(looked_into[0]))
     assert document["type"] == "TextDocument"
-    (chunk,) = [node for name, node in process.neighbours(document["id"]) if name == "is_part_of"]
+    (chunk,) = [node for name, node in process.ask("neighbours", document["id"]) if name == "is_part_of"]
     assert chunk["text"] == ATLAS
-    contained = {node["name"]: node["id"] for name, node in process.neighbours(chunk["id"]) if name == "contains"}
+    contained = {
+        node["name"]: node["id"] for name, node in process.ask("neighbours", chunk["id"]) if name == "contains"
+    }
     assert contained.keys() == {"alice", "postgres", "mysql", "atlas"}
-    beside = {node["name"] for name, node in process.neighbours(contained["postgres"]) if name == "named_with"}
+    beside = {node["name"] for name, node in process.ask("neighbours", contained["postgres"]) if name == "named_with"}
     assert {"alice", "mysql"} <= beside
 
 
-def test_the_model_gets_the_memorys_text_and_nothing_else(process: CogneeProcess, model: LlmServer) -> None:
+def test_the_model_gets_the_memorys_text_and_nothing_else(process: Fork, model: LlmServer) -> None:
     process.ingest({"summary": {"topic": "Elsewhere", "context": "Nobody asked about Zephyr."}})
     text = "Carol likes Kafka."
     (memory,) = one(process, "cognify", {"texts": [text]})["result"]["memories"]
@@ -106,15 +115,19 @@ def test_the_model_gets_the_memorys_text_and_nothing_else(process: CogneeProcess
     assert memory["nodes"] > 3
 
 
-def test_findings_are_back_without_the_model(process: CogneeProcess, model: LlmServer, looked_into: list[str]) -> None:
+def test_findings_are_back_without_the_model(process: Fork, model: LlmServer, looked_into: list[str]) -> None:
     """After a rebuild."""
 
     def graph() -> Any:
         document = values.data_id_of(looked_into[0])
-        (chunk,) = [node for name, node in process.neighbours(document) if name == "is_part_of"]
-        around = sorted((name, node["id"], node.get("name", "")) for name, node in process.neighbours(chunk["id"]))
-        texts = process.search("Postgres replaces Mysql", "EdgeType_relationship_name", 5)
-        return process.counts(), entities(process), chunk["text"], around, sorted(texts.items())
+        (chunk,) = [node for name, node in process.ask("neighbours", document) if name == "is_part_of"]
+        around = sorted(
+            (name, node["id"], node.get("name", "")) for name, node in process.ask("neighbours", chunk["id"])
+        )
+        texts = search(process, "Postgres replaces Mysql", "EdgeType_relationship_name", 5)
+        everything = process.ask("graph")
+        parts = sorted(everything["nodes"]), sorted(everything["edges"])
+        return parts, entities(process), chunk["text"], around, sorted(texts.items())
 
     before = graph()
     model.otherwise = Status(500)
@@ -123,7 +136,7 @@ def test_findings_are_back_without_the_model(process: CogneeProcess, model: LlmS
     assert model.requests == []
 
 
-def test_an_answer_rests_on_memories_anyhow(process: CogneeProcess, model: LlmServer, looked_into: list[str]) -> None:
+def test_an_answer_rests_on_memories_anyhow(process: Fork, model: LlmServer, looked_into: list[str]) -> None:
     """With a model, and where it fails."""
     answers: list[Step] = [Good("Postgres."), Status(429, retry_after=9)]
     model.then(*answers)
@@ -141,7 +154,7 @@ def test_an_answer_rests_on_memories_anyhow(process: CogneeProcess, model: LlmSe
     assert len(model.requests) == 2
 
 
-def test_a_refusing_provider_ends_the_attempt_and_is_not_asked_again(process: CogneeProcess, model: LlmServer) -> None:
+def test_a_refusing_provider_ends_the_attempt_and_is_not_asked_again(process: Fork, model: LlmServer) -> None:
     for status, code, retryable in ((429, "RATE_LIMITED", True), (401, "LLM_KEY_REFUSED", False)):
         model.reset()
         model.otherwise = Status(status, retry_after=7 if status == 429 else None)
@@ -155,7 +168,7 @@ def test_a_refusing_provider_ends_the_attempt_and_is_not_asked_again(process: Co
 
 
 def test_what_is_forgotten_leaves_the_graph_and_cognees_files_and_rows_and_the_shared_stays(
-    process: CogneeProcess, model: LlmServer, looked_into: list[str]
+    process: Fork, model: LlmServer, looked_into: list[str]
 ) -> None:
     text = "Gudrun said that Postgres beats Haskell in Ithaca."
     (memory,) = one(process, "cognify", {"texts": [text]})["result"]["memories"]
@@ -163,12 +176,12 @@ def test_what_is_forgotten_leaves_the_graph_and_cognees_files_and_rows_and_the_s
     assert {"gudrun", "haskell", "ithaca", "postgres"} <= entities(process)
     assert "Gudrun" in str(rows(process))
     for _ in range(2):
-        process.forget_extractions([memory["memory_id"]])
+        process.ask("forget_extractions", [memory["memory_id"]])
         assert entities(process) & {"gudrun", "haskell", "ithaca", "postgres"} == {"postgres"}
-        assert process.neighbours(memory["memory_id"]) == []
+        assert process.ask("neighbours", memory["memory_id"]) == []
         assert [table for table, content in rows(process).items() if "udrun" in content] == []
         for collection in ("DocumentChunk_text", "TextSummary_text", "EdgeType_relationship_name"):
-            assert min(process.search("Gudrun said that Postgres beats Haskell.", collection, 1).values()) > 0.2
+            assert min(search(process, "Gudrun said that Postgres beats Haskell.", collection, 1).values()) > 0.2
         (gone,) = raw - {path.name for path in process.place.workspace.cognee_data.iterdir()}
         assert gone.endswith(".txt")
     assert one(process, "ask", {"question": "Who replaces Mysql?"})["result"]["memories"][0]["memory_number"] == 1
@@ -234,9 +247,9 @@ def test_a_kill_a_pause_or_a_budget_lose_and_repay_nothing(model: LlmServer, mod
 # --- the client ---
 
 
-def test_an_answer_of_the_wanted_form_is_given_and_paid_for(process: CogneeProcess, model: LlmServer) -> None:
+def test_an_answer_of_the_wanted_form_is_given_and_paid_for(process: Fork, model: LlmServer) -> None:
     model.then(Good({"summary": "SQLite", "description": "Alice chose it."}))
-    found = process.ask_llm(SUMMARY, TEXT, job_id="good")
+    found = ask_llm(process, SUMMARY, TEXT, job_id="good")
     assert found["answers"] == [{"summary": "SQLite", "description": "Alice chose it."}]
     (request,) = model.requests
     assert (request.path, request.wants, request.user) == ("/v1/chat/completions", SUMMARY, TEXT)
@@ -269,10 +282,10 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("step", "code", "details"), REFUSALS, ids=repr)
 def test_a_refusal_ends_the_call_at_once_with_one_request(
-    process: CogneeProcess, model: LlmServer, step: Step, code: str, details: dict[str, int] | None
+    process: Fork, model: LlmServer, step: Step, code: str, details: dict[str, int] | None
 ) -> None:
     model.then(step)
-    found = process.ask_llm(SUMMARY, TEXT, times=3, job_id=repr(step))
+    found = ask_llm(process, SUMMARY, TEXT, times=3, job_id=repr(step))
     assert found["error"]["code"] == code, found
     assert len(model.requests) == 1
     was_put_off = isinstance(step, Status) and step.status == 429
@@ -284,9 +297,9 @@ def test_a_refusal_ends_the_call_at_once_with_one_request(
 
 
 @pytest.mark.parametrize("step", [Hang(), Drip(0.05)], ids=repr)
-def test_a_missing_or_cut_off_answer_is_given_up_in_time(process: CogneeProcess, model: LlmServer, step: Step) -> None:
+def test_a_missing_or_cut_off_answer_is_given_up_in_time(process: Fork, model: LlmServer, step: Step) -> None:
     model.then(step)
-    found = process.ask_llm(SUMMARY, TEXT, llm_timeout_seconds=0.5, job_id=repr(step))
+    found = ask_llm(process, SUMMARY, TEXT, llm_timeout_seconds=0.5, job_id=repr(step))
     assert found["error"]["code"] == "LLM_TIMEOUT"
     assert "0.5 seconds" in found["error"]["message"]
     assert len(model.requests) == 1
@@ -294,65 +307,67 @@ def test_a_missing_or_cut_off_answer_is_given_up_in_time(process: CogneeProcess,
 
 
 @pytest.mark.parametrize("step", [Malformed(), WrongShape()], ids=repr)
-def test_an_answer_of_another_form_is_asked_for_once_more(process: CogneeProcess, model: LlmServer, step: Step) -> None:
+def test_an_answer_of_another_form_is_asked_for_once_more(process: Fork, model: LlmServer, step: Step) -> None:
     model.then(step, Good({"summary": "SQLite", "description": "Alice chose it."}))
-    found = process.ask_llm(SUMMARY, TEXT, job_id=f"again {step!r}")
+    found = ask_llm(process, SUMMARY, TEXT, job_id=f"again {step!r}")
     assert found["answers"] == [{"summary": "SQLite", "description": "Alice chose it."}]
     assert (found["of_job"]["calls"], len(model.requests)) == (2, 2)
     model.reset()
     model.then(step, step)
-    found = process.ask_llm(SUMMARY, TEXT, job_id=f"twice {step!r}")
+    found = ask_llm(process, SUMMARY, TEXT, job_id=f"twice {step!r}")
     assert found["error"]["code"] == "LLM_FAILED"
     assert (found["of_job"]["calls"], len(model.requests)) == (2, 2)
 
 
-def test_nothing_is_asked_beyond_the_budget(process: CogneeProcess, model: LlmServer) -> None:
-    found = process.ask_llm(SUMMARY, TEXT, times=5, job_id="poor", llm_calls_per_job=2)
+def test_nothing_is_asked_beyond_the_budget(process: Fork, model: LlmServer) -> None:
+    found = ask_llm(process, SUMMARY, TEXT, times=5, job_id="poor", llm_calls_per_job=2)
     assert (len(found["answers"]), len(model.requests)) == (2, 2)
     assert found["error"]["code"] == "LLM_BUDGET_SPENT"
     assert "COGNEE_MEMORY_LLM_CALLS_PER_JOB" in found["error"]["message"]
     assert found["error"]["details"]["retry_after_seconds"] == 3600
-    assert process.ask_llm(SUMMARY, TEXT, job_id="poor", llm_calls_per_job=2)["answers"] == [], "nor by another attempt"
-    found = process.ask_llm("KnowledgeGraph", TEXT, times=5, job_id="wordy", llm_tokens_per_job=10)
+    assert ask_llm(process, SUMMARY, TEXT, job_id="poor", llm_calls_per_job=2)["answers"] == [], (
+        "nor by another attempt"
+    )
+    found = ask_llm(process, "KnowledgeGraph", TEXT, times=5, job_id="wordy", llm_tokens_per_job=10)
     assert len(found["answers"]) == 1, "over by one call at most"
 
 
-def test_calls_at_the_same_time_share_one_budget(process: CogneeProcess, model: LlmServer) -> None:
-    found = process.ask_llm(SUMMARY, TEXT, at_once=8, job_id="many", llm_calls_per_job=3)
+def test_calls_at_the_same_time_share_one_budget(process: Fork, model: LlmServer) -> None:
+    found = ask_llm(process, SUMMARY, TEXT, at_once=8, job_id="many", llm_calls_per_job=3)
     assert sorted(found["answers"]) == ["LLM_BUDGET_SPENT"] * 5 + [SUMMARY] * 3
     assert (len(model.requests), found["of_job"]["calls"]) == (3, 3)
 
 
-def test_while_the_model_thinks_others_may_have_the_process(process: CogneeProcess, model: LlmServer) -> None:
+def test_while_the_model_thinks_others_may_have_the_process(process: Fork, model: LlmServer) -> None:
     model.then(Drip(0.004))
-    found = process.ask_llm(SUMMARY, TEXT, job_id="slow")
+    found = ask_llm(process, SUMMARY, TEXT, job_id="slow")
     assert len(found["answers"]) == 1
     assert found["pauses"] >= 1
 
 
-def test_the_model_is_given_the_whole_answer_to_build_a_graph(process: CogneeProcess, model: LlmServer) -> None:
-    (found,) = process.ask_llm("KnowledgeGraph", TEXT, job_id="graph")["answers"]
+def test_the_model_is_given_the_whole_answer_to_build_a_graph(process: Fork, model: LlmServer) -> None:
+    (found,) = ask_llm(process, "KnowledgeGraph", TEXT, job_id="graph")["answers"]
     assert [node["name"] for node in found["nodes"]] == ["Alice", "SQLite", "Paris"]
     expected = [("alice", "sqlite"), ("sqlite", "paris")]
     assert [(edge["source_node_id"], edge["target_node_id"]) for edge in found["edges"]] == expected
 
 
-def test_a_model_that_knows_schemas_is_given_the_schema(process: CogneeProcess, model: LlmServer) -> None:
+def test_a_model_that_knows_schemas_is_given_the_schema(process: Fork, model: LlmServer) -> None:
     model.then(Good({"summary": "SQLite", "description": "Alice chose it."}))
-    found = process.ask_llm(SUMMARY, TEXT, job_id="schema", llm_model="openai/gpt-4o-mini")
+    found = ask_llm(process, SUMMARY, TEXT, job_id="schema", llm_model="openai/gpt-4o-mini")
     assert found["answers"][0]["summary"] == "SQLite"
     (request,) = model.requests
     assert request.body["response_format"]["type"] == "json_schema"
     assert request.body["response_format"]["json_schema"]["strict"] is True
     model.reset()
     model.then(Malformed(), Malformed(), Malformed())
-    found = process.ask_llm(SUMMARY, TEXT, job_id="schema twice", llm_model="openai/gpt-4o-mini")
+    found = ask_llm(process, SUMMARY, TEXT, job_id="schema twice", llm_model="openai/gpt-4o-mini")
     assert (found["error"]["code"], len(model.requests)) == ("LLM_FAILED", 2)
 
 
-def test_ollama_is_asked_without_a_key(process: CogneeProcess, model: LlmServer) -> None:
+def test_ollama_is_asked_without_a_key(process: Fork, model: LlmServer) -> None:
     ollama = {"llm_provider": "ollama", "llm_model": "made-up", "llm_endpoint": model.url, "llm_api_key": None}
-    found = process.ask_llm(SUMMARY, TEXT, job_id="ollama", **ollama)
+    found = ask_llm(process, SUMMARY, TEXT, job_id="ollama", **ollama)
     assert found["answers"], found
     (request,) = model.requests
     assert request.path == "/api/generate", "not below /v1, which is where the other protocol lies"
@@ -360,24 +375,24 @@ def test_ollama_is_asked_without_a_key(process: CogneeProcess, model: LlmServer)
     assert found["of_job"]["completion_tokens"] > 0
     model.reset()
     model.then(Reset())
-    found = process.ask_llm(SUMMARY, TEXT, job_id="cut", **ollama)
+    found = ask_llm(process, SUMMARY, TEXT, job_id="cut", **ollama)
     assert (len(found["answers"]), len(model.requests), found["of_job"]["calls"]) == (1, 2, 2), "each that is sent"
 
 
-def test_a_server_that_is_not_there_is_unreachable(process: CogneeProcess) -> None:
-    found = process.ask_llm(SUMMARY, TEXT, job_id="nobody", llm_endpoint="http://127.0.0.1:9/v1")
+def test_a_server_that_is_not_there_is_unreachable(process: Fork) -> None:
+    found = ask_llm(process, SUMMARY, TEXT, job_id="nobody", llm_endpoint="http://127.0.0.1:9/v1")
     assert found["error"]["code"] == "LLM_UNREACHABLE"
     assert (found["of_job"]["calls"], found["of_job"]["prompt_tokens"]) == (0, 0)
 
 
-def test_a_model_that_nobody_serves_is_a_matter_of_settings(process: CogneeProcess, model: LlmServer) -> None:
-    found = process.ask_llm(SUMMARY, TEXT, job_id="unknown", llm_model="nobodys/model")
+def test_a_model_that_nobody_serves_is_a_matter_of_settings(process: Fork, model: LlmServer) -> None:
+    found = ask_llm(process, SUMMARY, TEXT, job_id="unknown", llm_model="nobodys/model")
     assert found["error"]["code"] == "LLM_CONFIG"
     assert "openai/<model>" in found["error"]["remediation"]
     assert model.requests == []
 
 
-def test_a_preview_has_the_models_word_or_else_the_rules_and_says_so(process: CogneeProcess, model: LlmServer) -> None:
+def test_a_preview_has_the_models_word_or_else_the_rules_and_says_so(process: Fork, model: LlmServer) -> None:
     for day, retention in ((1, "Logs are kept for a week."), (2, "Nobody reads logs older than a day or two.")):
         summary = {
             "topic": "Log retention",
