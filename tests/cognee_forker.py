@@ -32,6 +32,8 @@ def main() -> None:
             with_client = os.fork() == 0
             servers.remove(plain if with_client else asking)
             if with_client:
+                import openai.resources  # noqa: F401 - as with the first request
+
                 from bridge.graph import cognee_llm  # noqa: F401
             continue
         connection, _ = ready[0].accept()

@@ -5,18 +5,20 @@ import json
 import os
 import signal
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cognee_forks import Fork, Forks
-from harness import Place, until
-from llm_server import Drip, Garbage, Good, Hang, LlmServer, Malformed, Request, Reset, Status, Step, WrongShape
+from cognee_forks import EndedByItself, Fork, Forks, task
+from harness import PATIENCE, PROJECT, Place, until
+from llm_server import Drip, Garbage, Good, Hang, LlmServer, Malformed, Reset, Status, Step, WrongShape
 
 from bridge.store import values
 from jobs import clock
+from jobs.model import Record
 
 pytestmark = pytest.mark.cognee
 
@@ -188,60 +190,112 @@ def test_what_is_forgotten_leaves_the_graph_and_cognees_files_and_rows_and_the_s
 
 
 @pytest.mark.timeout(600)
-def test_a_kill_a_pause_or_a_budget_lose_and_repay_nothing(model: LlmServer, model_cache: Path, tmp_path: Path) -> None:
-    place = Place(
-        tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache), COGNEE_MEMORY_LLM_CALLS_PER_JOB="8", **model.environment()
-    )
+def test_a_kill_loses_and_repays_nothing(model: LlmServer, tmp_path: Path) -> None:
+    forks = Forks(Place(tmp_path, **model.environment()), asks=True)
+    given = task("a", "cognify", {"texts": [ATLAS, BOREAS]})
 
     def asked(text: str) -> int:
         return sum(text in request.user for request in model.requests)
 
-    def script(request: Request) -> Step:
-        return Hang() if BOREAS in request.user and asked(BOREAS) <= 2 else Good()
+    model.otherwise = lambda request: Hang() if BOREAS in request.user and asked(BOREAS) <= 2 else Good()
 
-    model.otherwise = script
-    with place.worker():
-        job = place.submit("cognify", {"texts": [ATLAS, BOREAS]})
-        until(lambda: asked(BOREAS) >= 2, "the second text is looked into", seconds=300)
+    def kill() -> None:
+        until(lambda: asked(BOREAS) >= 2, "the second text is looked into")
+        os.kill(fork.pid, signal.SIGKILL)
 
-        # Others are let in while the model takes its time.
-        ingested = place.ended(place.submit("ingest", {"summary": {"topic": "Between", "context": "Short work."}}))
-        assert ingested.state == "succeeded"
-        record = place.record(job)
-        assert record is not None
-        assert record.state == "running"
+    fork = forks.start()
+    threading.Thread(target=kill).start()
+    with pytest.raises(EndedByItself):
+        fork.run("cognify", given)
+    fork.kill()
+    model.release()
+    with forks.start() as fork:
+        (outcome,) = fork.run("cognify", given)
+    assert (outcome["result"]["looked_into"], outcome["result"]["calls"]) == (2, 6), "with the two that were cut off"
+    assert (asked(ATLAS), asked(BOREAS)) == (2, 4)
 
-        os.kill(place.heartbeat()["child"]["pid"], signal.SIGKILL)
-        model.release()
-        record = place.ended(job, seconds=300)
-        assert (record.state, record.crashes) == ("succeeded", 1)
-        assert record.result is not None
-        assert record.result["looked_into"] == 2
-        assert (asked(ATLAS), asked(BOREAS)) == (2, 4)
-        assert record.result["calls"] == 6  # with the two that the kill cut off
 
-        model.reset()
-        model.then(Status(429, retry_after=3), Status(429, retry_after=3))
-        job = place.submit("cognify", {"texts": ["Carol likes Kafka."]}, max_attempts=1)
-        record = place.in_state(job, "retrying")
-        assert record.error is not None
-        assert (record.error["code"], record.errors) == ("RATE_LIMITED", 0)
-        assert record.next_attempt_at is not None
-        ended_at = record.attempts[-1].finished_at
-        assert ended_at is not None
-        assert (clock.parse(record.next_attempt_at) - clock.parse(ended_at)).total_seconds() >= 2.9
-        assert place.ended(job).state == "succeeded"
+# --- with a worker ---
 
-        model.reset()
-        job = place.submit("cognify", {"texts": ["Dora wants Elixir.", " ".join(["Emil wants Fortran."] * 700)]})
-        record = place.in_state(job, "retrying")
-        assert record.error is not None
-        assert record.error["code"] == "LLM_BUDGET_SPENT"
-        assert "COGNEE_MEMORY_LLM_CALLS_PER_JOB" in record.error["message"]
-        assert "looked into 1 of them, and that stays" in record.error["message"]
-        assert asked("Fortran") == 0
+
+@pytest.fixture(scope="module")
+def place(model: LlmServer, model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    made = Place(
+        tmp_path_factory.mktemp("worker"), COGNEE_MEMORY_CACHE_DIR=str(model_cache),
+        COGNEE_MEMORY_LLM_CALLS_PER_JOB="8", **model.environment(),
+    )  # fmt: skip
+    with made.worker():
+        yield made
+
+
+def succeeded(place: Place, job_id: str) -> Record:
+    record = place.ended(job_id)
+    assert record.state == "succeeded", (record, place.log_end())
+    return record
+
+
+def test_without_the_graph_a_memory_is_stored_and_its_askers_wait_uncounted(place: Place, tmp_path: Path) -> None:
+    """They wait with a clear error, and all is made good by itself."""
+
+    def lag() -> int:
+        found: int = place.json("status")["memory"]["graph_lag"]
+        return found
+
+    folder = place.workspace.cognee_system / "databases"
+    if folder.exists():
+        folder.rename(tmp_path / "before")
+    folder.parent.mkdir(exist_ok=True)
+    folder.write_text("in the way of the folder")
+    succeeded(place, place.submit("ingest", {"summary": {"topic": "Broken folders", "context": "All about them."}}))
+    job_id = place.submit("ask", {"question": "What is it all about?"})
+    record = place.in_state(job_id, "retrying")
+    assert record.error is not None
+    assert (record.error["code"], record.error["retryable"]) == ("GRAPH_UNAVAILABLE", True)
+    assert "stored and retrievable" in record.error["remediation"]
+    assert (record.attempts[-1].outcome, record.errors, record.crashes) == ("waiting", 0, 0)
+    done = place.python(str(PROJECT / "bridge" / "retrieve.py"), str(place.workspace.root), "broken folders")
+    assert "Broken folders" in [hit["topic"] for hit in json.loads(done.stdout)["results"]]
+    assert lag() >= 1
+    folder.unlink()
+    record = succeeded(place, job_id)
+    assert (record.error, "Broken folders" in str(record.result), lag()) == (None, True, 0)
+
+
+@pytest.mark.timeout(600)
+def test_others_are_let_in_and_a_pause_or_a_spent_budget_is_waited_for(place: Place, model: LlmServer) -> None:
+    model.otherwise = Hang()
+    job = place.submit("cognify", {"texts": [ATLAS]})
+    model.wait_for(1, PATIENCE)
+    succeeded(place, place.submit("ingest", {"summary": {"topic": "Between", "context": "Short work."}}))
+    record = place.record(job)
+    assert record is not None
+    assert record.state == "running"
+    model.release()
+    succeeded(place, job)
+
+    model.reset()
+    model.then(Status(429, retry_after=3), Status(429, retry_after=3))
+    job = place.submit("cognify", {"texts": ["Carol likes Kafka."]}, max_attempts=1)
+    record = place.in_state(job, "retrying")
+    assert record.error is not None
+    assert (record.error["code"], record.errors) == ("RATE_LIMITED", 0)
+    assert record.next_attempt_at is not None
+    ended_at = record.attempts[-1].finished_at
+    assert ended_at is not None
+    assert (clock.parse(record.next_attempt_at) - clock.parse(ended_at)).total_seconds() >= 2.9
+    succeeded(place, job)
+
+    model.reset()
+    job = place.submit("cognify", {"texts": ["Dora wants Elixir.", " ".join(["Emil wants Fortran."] * 700)]})
+    record = place.in_state(job, "retrying")
+    assert record.error is not None
+    assert record.error["code"] == "LLM_BUDGET_SPENT"
+    assert "COGNEE_MEMORY_LLM_CALLS_PER_JOB" in record.error["message"]
+    assert "looked into 1 of them, and that stays" in record.error["message"]
+    assert not any("Fortran" in request.user for request in model.requests)
     assert ATLAS not in place.log()
     assert "Fortran" not in place.log()
+    place.cli("jobs", "cancel", job)
 
 
 # --- the client ---
@@ -404,8 +458,7 @@ def test_a_preview_has_the_models_word_or_else_the_rules_and_says_so(process: Fo
     prose = "The team first kept logs for a week, and found that nobody reads the old ones."
     model.answers["Narrative"] = {"paragraphs": [prose]}
     model.answers["Verdicts"] = {"verdicts": [{"pair": 1, "stands": "both", "confidence": 0.9}]}
-    task = process.task("compact", {"topic_id": "log-retention", "preview": True})
-    (outcome,) = process.run("compact", task)
+    (outcome,) = process.run("compact", process.task("compact", {"topic_id": "log-retention", "preview": True}))
     record = outcome["result"]["decision_record"]
     assert record["narrative_source"] == "llm"
     assert prose in record["summary_text"]

@@ -3,12 +3,15 @@ server: what is sent, what is kept of each answer, and what a failure leaves.
 """
 
 import json
+import os
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cognee_forks import Fork, Forks
+from cognee_forks import EndedByItself, Fork, Forks
 from harness import PATIENCE, Place, sql, until
 from llm_server import Garbage, Hang, LlmServer, Malformed, Request, Status, Step
 
@@ -179,11 +182,32 @@ def test_what_the_provider_refuses_for_its_words_stays_disputed_and_unasked(proc
     assert process.result("judge", {})["calls"] == 0
 
 
-def test_a_worker_asks_by_itself_also_after_a_kill(model: LlmServer, tmp_path: Path) -> None:
+def test_after_a_kill_while_the_model_thinks_the_pairs_are_asked_about_again(model: LlmServer, tmp_path: Path) -> None:
+    forks = Forks(Place(tmp_path, **model.environment()), with_model=True, asks=True, delivers=False)
+    fork = forks.start()
+    dispute(fork, "mill")
+    model.then(Hang())
+
+    def kill() -> None:
+        model.wait_for(1, PATIENCE)
+        os.kill(fork.pid, signal.SIGKILL)
+
+    threading.Thread(target=kill).start()
+    with pytest.raises(EndedByItself):
+        fork.result("judge", {})
+    fork.kill()
+    model.release()
+    assert len(doubtful(forks.place)) == 1
+    with forks.start() as fork:
+        assert fork.result("judge", {})["newer"] == 1
+    assert len(model.requests) == 2
+
+
+def test_a_worker_asks_by_itself(model: LlmServer, tmp_path: Path) -> None:
     """Where nobody turned it off; what its budget leaves waits. For its child, to ask is the first use of cognee.
 
     The store is older than redaction: what is sent has neither a secret nor anything that nobody asked about."""
-    place = Place(tmp_path, COGNEE_MEMORY_LLM_CALLS_PER_DAY="2", **model.environment())
+    place = Place(tmp_path, COGNEE_MEMORY_LLM_CALLS_PER_DAY="1", **model.environment())
     told = {name: place.environment.pop(name) for name in ("LLM_API_KEY", "LLM_ENDPOINT")}
     off = {"COGNEE_MEMORY_REVIEW_WITH_LLM": "0", "COGNEE_MEMORY_REDACT_SECRETS": "0"}
     place.environment |= told | off
@@ -197,12 +221,6 @@ def test_a_worker_asks_by_itself_also_after_a_kill(model: LlmServer, tmp_path: P
     count = len(doubtful(place))
     assert count > 20, "more than one call takes"
     place.environment |= told
-    model.then(Hang())
-    with place.worker() as worker:
-        model.wait_for(1, PATIENCE)
-        worker.kill()
-    model.release()
-    assert len(doubtful(place)) == count
     with place.worker():
         until(lambda: len(doubtful(place)) == count - 20 or None, "the model has been asked")
         until(lambda: "retrying: LLM_BUDGET_SPENT" in place.cli("status").stdout, "the rest waits")
@@ -213,7 +231,7 @@ def test_a_worker_asks_by_itself_also_after_a_kill(model: LlmServer, tmp_path: P
         said = place.cli("review", pair, "both").stdout
         assert "both hold, said person" in said
         assert f"To take it back: cognee-memory review {pair} undecided" in said
-    assert len(model.requests) == 2
+    assert len(model.requests) == 1
     kept = [each for each in review.pairs(place.workspace, all_of_them=True) if each["state"] == "replaced"]
     assert {(each["holds"], each["by"]) for each in kept} == {("newer", "openai/test-model")}
     assert len(kept) == 20
