@@ -5,6 +5,7 @@ The embedding model and the connections to the team stay loaded between them.
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import lru_cache, partial
 from pathlib import Path
@@ -66,4 +67,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    os._exit(main())  # as the child of one workspace
