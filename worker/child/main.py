@@ -290,4 +290,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    exit_now(main())
+    exit_now(main())  # all is closed, and to take an interpreter with cognee apart takes a second of the processor

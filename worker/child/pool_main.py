@@ -67,4 +67,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    exit_now(main())
+    exit_now(main())  # as the child of one workspace
