@@ -186,7 +186,7 @@ def test_what_one_machine_forgets_is_gone_from_the_folders_of_all_and_from_the_r
     try:
         succeeded(first, "forget", {"memory_ids": [memory_id]})
         until(lambda: not files_with(first.workspace.root, phrase), "it is removed where it was asked for")
-        forgets = {each["node"]: each["forgets"] for each in status_of(first)["copies"]}
+        forgets = {each["node"]: each["forgets"] for each in told(first)["copies"]}
         assert forgets[shared.node_of(second)] > 0
     finally:
         os.kill(away, signal.SIGCONT)
@@ -299,7 +299,7 @@ def test_jobs_that_no_worker_takes_are_found_by_doctor(shared: Team) -> None:
     first, _ = shared.places
     waiting = first.submit("noop", {}, not_before="2999-01-01T00:00:00Z")
     until(lambda: shared.rows("SELECT 1 FROM jobs WHERE workspace_id = %s AND job_id = %s", waiting), "it is posted")
-    assert status_of(first)["workspace"]["idle_seconds"] is None, "it is not due"
+    assert told(first)["workspace"]["idle_seconds"] is None, "it is not due"
     assert "TEAM_JOBS_WAIT" not in codes(first)
     shared.hold_jobs()
     shared.change(
@@ -310,7 +310,7 @@ def test_jobs_that_no_worker_takes_are_found_by_doctor(shared: Team) -> None:
     )
     leased = "UPDATE workspaces SET leased_at = leased_at - interval '11 minutes' WHERE id = %s"
     shared.change(leased, shared.workspace_id)
-    assert status_of(first)["workspace"]["idle_seconds"] > 600
+    assert told(first)["workspace"]["idle_seconds"] > 600
     assert "TEAM_JOBS_WAIT" in codes(first)
     assert first.cli("jobs", "cancel", waiting).returncode == 0
     shared.hold_jobs(holds=False)
