@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import ladybug
 import pytest
 from cognee_forks import Died, Fork, Forks, summary, task
@@ -267,8 +267,8 @@ def findings(fork: Fork, *but: str) -> dict[str, dict[str, Any]]:
     """What the job finds, by code; the model's files are not on every machine that runs the tests."""
     (outcome,) = fork.run("check", task("check", "check", {}))
     result = outcome["result"]
-    jsonschema.validate(result, schema_of(CheckResult))
-    jsonschema.validate(without_strings(result), schema_of(CheckResult))
+    jsonschema_rs.validate(schema_of(CheckResult), result)
+    jsonschema_rs.validate(schema_of(CheckResult), without_strings(result))
     assert "quokka" not in json.dumps(result), "no text of a memory is told"
     return {each["code"]: each for each in result["findings"] if each["group"] != "model" and each["code"] not in but}
 

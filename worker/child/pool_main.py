@@ -5,13 +5,13 @@ The embedding model and the connections to the team stay loaded between them.
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import lru_cache, partial
 from pathlib import Path
 
 from bridge.embedding.factory import create
 from bridge.graph.open_stores import Stores
+from bridge.interface.envelope import exit_now
 from bridge.store.opening import forgive_opening
 from bridge.team import opening
 from bridge.team.postgres_team import PostgresTeam
@@ -64,4 +64,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    os._exit(main())  # as the child of one workspace
+    exit_now(main())  # as the child of one workspace
