@@ -12,7 +12,6 @@ from bridge.settings import load, table as settings_table, user_file
 from bridge.stand_ins import import_without
 from bridge.user_settings import require_effect, write_user_file
 from jobs.errors import JobError
-from jobs.layout import Workspace
 from jobs.spelling import nearest
 
 from .command_line import command, option, verb
@@ -119,9 +118,8 @@ def settings_set(args: argparse.Namespace) -> Envelope:
     a wrong value, and what writing the file raises.
     """
     _, in_force = workspace_and_settings(args, anywhere=True)
-    rows = {
-        row.name: row for row in settings_table(in_force) if row.name != "config_dir"
-    }  # which says where the file is
+    # All but the one that says where the file is.
+    rows = {row.name: row for row in settings_table(in_force) if row.name != "config_dir"}
     given = args.name.strip()
     name = next((row.name for row in rows.values() if given.upper() == row.variable), given.lower())
     if name not in rows:
@@ -194,19 +192,16 @@ _OF_CLIENTS_AND_HTTP = (
 @command("mcp", ["mcp --workspace ~/project"], json=False)  # stdout carries the protocol
 def mcp(args: argparse.Namespace) -> Envelope:
     """Serve an agent over stdin and stdout; this process ends when the agent disconnects."""
-    found: Workspace | JobError
-    try:
-        found = workspace_of(args)
-    except JobError as error:
-        if error.code != "WORKSPACE_NOT_CHOSEN":  # which the agent is told, so that the user hears of it
-            raise
-        found = error
     left_out = (each.split(":") for each in _OF_CLIENTS_AND_HTTP.split())
     import_without("mcp", {module: dict.fromkeys(names.split(",")) for module, names in left_out})
     from ..mcp.server import serve
     from ..version import VERSION
     from .worktree_note import worktree_note
 
-    if isinstance(found, JobError) or args.workspace is not None:
-        serve(found, VERSION)
-    serve(found, VERSION, worktree_note(found))
+    try:
+        workspace = workspace_of(args)
+    except JobError as error:
+        if error.code != "WORKSPACE_NOT_CHOSEN":  # which the agent is told, so that the user hears of it
+            raise
+        serve(error, VERSION)
+    serve(workspace, VERSION, worktree_note(workspace) if args.workspace is None else None)
