@@ -10,15 +10,15 @@ import resource
 import shutil
 import subprocess
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import ladybug
 import pytest
 from cognee_forks import Died, Fork, Forks, summary, task
-from harness import CHROMIUM, PATIENCE, SOAK, dump, sql
+from harness import CHROMIUM, PATIENCE, SOAK, Place, dump, sql
 
 from bridge.interface.json_schema import schema_of
 from bridge.interface.result_shapes import CheckResult
@@ -39,10 +39,8 @@ def lake(n: int, **fields: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    forks = Forks(tmp_path_factory.mktemp("graph"))
-    yield forks
-    forks.close()
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Forks:
+    return Forks(Place(tmp_path_factory.mktemp("graph")))
 
 
 @pytest.fixture(scope="module")
@@ -269,8 +267,8 @@ def findings(fork: Fork, *but: str) -> dict[str, dict[str, Any]]:
     """What the job finds, by code; the model's files are not on every machine that runs the tests."""
     (outcome,) = fork.run("check", task("check", "check", {}))
     result = outcome["result"]
-    jsonschema.validate(result, schema_of(CheckResult))
-    jsonschema.validate(without_strings(result), schema_of(CheckResult))
+    jsonschema_rs.validate(schema_of(CheckResult), result)
+    jsonschema_rs.validate(schema_of(CheckResult), without_strings(result))
     assert "quokka" not in json.dumps(result), "no text of a memory is told"
     return {each["code"]: each for each in result["findings"] if each["group"] != "model" and each["code"] not in but}
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 from agents import Agent, agent_of, command, text_of
 from harness import PATIENCE, Place, at_once, until
@@ -332,7 +332,7 @@ def test_a_request_that_explain_cannot_serve_is_an_error_in_the_contracts_words(
     result = agent.call("memory_explain", **arguments)
     assert result.is_error
     found = result.structured_content
-    jsonschema.validate(found, agent.tools()["memory_explain"].output_schema)
+    jsonschema_rs.validate(agent.tools()["memory_explain"].output_schema, found)
     assert (found["items"], found["missing_ids"]) == ([], missing)
     assert code in [error["code"] for error in found["errors"]]
     assert json.loads(text_of(result)) == found

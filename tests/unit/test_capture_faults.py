@@ -20,7 +20,7 @@ bench = bench_of_captures  # the fixture
 
 LONG = tuple(
     (speaker, f"Subject {number}: {text} It concerns the part {number} of the uploader.")
-    for number in range(300)
+    for number in range(50)
     for speaker, text in TALK
 )
 
