@@ -1,7 +1,7 @@
 """The page in a real browser, beside a real worker: what an operator sees and does, and what can never happen.
 
-One worker, one browser and one tab for all; each test signs in anew. A tab in which anything was reported to the console,
-or that asked another host, fails its test.
+One worker, one browser and one tab for all; each test signs in anew. A tab in which anything was reported to the
+console, or that asked another host, fails its test.
 """
 
 import json
@@ -171,16 +171,8 @@ def remembered(site: Site) -> list[str]:
 
 @pytest.fixture(scope="module")
 def window(site: Site) -> Iterator[Tab]:
-    """A tab. Nothing moves in it, since each picture of what moves is drawn by the processor."""
-    with site.browser.new_context(reduced_motion="reduce") as context:
-        yield Tab(context, site)
-
-
-@pytest.fixture(scope="module")
-def hand(site: Site) -> Iterator[Tab]:
-    """A tab on a phone."""
-    with site.browser.new_context(reduced_motion="reduce", viewport=PHONE, has_touch=True) as context:
-        yield Tab(context, site)
+    with context(site) as opened:
+        yield Tab(opened, site)
 
 
 @pytest.fixture
@@ -189,8 +181,19 @@ def tab(window: Tab) -> Iterator[Tab]:
 
 
 @pytest.fixture
-def phone(hand: Tab) -> Iterator[Tab]:
-    yield from emptied(hand)
+def phone(site: Site) -> Iterator[Tab]:
+    yield from opened(site, viewport=PHONE, has_touch=True)
+
+
+def context(site: Site, **options: Any) -> BrowserContext:
+    """Nothing moves in its tabs, since each picture of what moves is drawn by the processor."""
+    return site.browser.new_context(reduced_motion="reduce", **options)
+
+
+def opened(site: Site, **options: Any) -> Iterator[Tab]:
+    """A tab of its own."""
+    with context(site, **options) as alone:
+        yield from emptied(Tab(alone, site))
 
 
 def emptied(tab: Tab) -> Iterator[Tab]:
@@ -875,8 +878,8 @@ def test_on_a_phone_no_screen_is_wider_than_the_phone(site: Site, phone: Tab, re
 
 
 def test_no_screen_has_a_barrier_that_axe_finds(site: Site, remembered: list[str]) -> None:
-    with site.browser.new_context(bypass_csp=True, reduced_motion="reduce") as context:
-        tab = Tab(context, site)
+    with context(site, bypass_csp=True) as alone:
+        tab = Tab(alone, site)
         tab.open()
         for address in _addresses(site, remembered):
             tab.go(address)
