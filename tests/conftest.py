@@ -17,7 +17,7 @@ from bridge.embedding.installer import install
 from bridge.embedding.local_models import ENGLISH_FULL, MULTILINGUAL
 from bridge.search import reader
 
-pytest_plugins = ["costs"]
+pytest_plugins = ["costs", "cognee_forks"]
 
 # The tests and their modules stay: to look through them for garbage, again and again, costs each process seconds.
 gc.disable()

@@ -10,7 +10,7 @@ import resource
 import shutil
 import subprocess
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import jsonschema_rs
 import ladybug
 import pytest
 from cognee_forks import Died, Fork, Forks, summary, task
-from harness import CHROMIUM, PATIENCE, SOAK, dump, sql
+from harness import CHROMIUM, PATIENCE, SOAK, Place, dump, sql
 
 from bridge.interface.json_schema import schema_of
 from bridge.interface.result_shapes import CheckResult
@@ -39,10 +39,8 @@ def lake(n: int, **fields: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    forks = Forks(tmp_path_factory.mktemp("graph"))
-    yield forks
-    forks.close()
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Forks:
+    return Forks(Place(tmp_path_factory.mktemp("graph")))
 
 
 @pytest.fixture(scope="module")

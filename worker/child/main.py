@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +22,7 @@ from typing import Any
 
 from bridge import critical
 from bridge.graph.open_stores import Stores
+from bridge.interface.envelope import exit_now
 from bridge.operations import JobCopy, Outcomes, Progress, run
 from bridge.privacy import log_lines
 from bridge.privacy.masking import trace
@@ -90,10 +92,8 @@ class Pipes:
         """End the process although a request runs, since no one would read its answer; but wait for the end of a
         critical section first."""
         if not critical.wait(0):
-            try:
+            with suppress(OSError):  # the parent is gone
                 self.send({"critical": True})
-            except OSError:
-                pass  # the parent is gone
             critical.wait(CRITICAL_SECONDS)
         self._leaving()
         os._exit(1)
@@ -290,4 +290,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_now(main())  # all is closed, and to take an interpreter with cognee apart takes a second of the processor

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bridge.embedding.factory import create
 from bridge.graph.open_stores import Stores
+from bridge.interface.envelope import exit_now
 from bridge.store.opening import forgive_opening
 from bridge.team import opening
 from bridge.team.postgres_team import PostgresTeam
@@ -66,4 +67,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_now(main())  # as the child of one workspace
