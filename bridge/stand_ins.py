@@ -21,17 +21,25 @@ class _StandIn(ModuleType):
 
 
 def import_without(package: str, left_out: Mapping[str, Mapping[str, Any]]) -> None:
-    """Import a package, unless it is there. ``left_out``: modules, and what the package uses of them meanwhile.
+    """Import a package, unless it is there. ``left_out``: modules, and what the package uses of them meanwhile. A
+    release that uses them otherwise is imported whole.
 
     No other thread may import modules meanwhile.
     """
     if package in sys.modules:
         return
-    places = {_StandIn(name): used for name, used in left_out.items() if name not in sys.modules}
+    known = set(sys.modules)
+    places = {_StandIn(name): used for name, used in left_out.items() if name not in known}
     for each, used in places.items():
         vars(each).update(used)
         sys.modules[each.__name__] = each
-    import_module(package)
+    try:
+        import_module(package)
+    except Exception:
+        for name in sys.modules.keys() - known:
+            del sys.modules[name]
+        import_module(package)
+        return
     for each, used in places.items():
         for name in used:
             delattr(each, name)

@@ -120,7 +120,8 @@ def _choices(schema: JsonDict, model: type[Model]) -> None:
 class Model(BaseModel):
     """Base of all models here: rejects unknown fields, accepts camelCase, treats null in optional fields as absent."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_choices)
+    # A job needs few of them, and to build all takes a start longer than to read a job.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, json_schema_extra=_choices)
     one_of: ClassVar[tuple[str, ...]] = ()  # exactly one of these is given
     # Of the first fields and of the second ones, only one side is given: else the message says why.
     apart: ClassVar[tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...]] = ()

@@ -17,7 +17,7 @@ from bridge.embedding.installer import install
 from bridge.embedding.local_models import ENGLISH_FULL, MULTILINGUAL
 from bridge.search import reader
 
-pytest_plugins = ["costs"]
+pytest_plugins = ["costs", "cognee_forks"]
 
 # The tests and their modules stay: to look through them for garbage, again and again, costs each process seconds.
 gc.disable()
@@ -28,9 +28,9 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-# Every run tries the same examples, so that a change and not chance makes a test fail; the long form draws new ones.
+# Every run tries the same few examples, so that a change and not chance makes a test fail; the long form draws others.
 # A deadline per example would fail on a busy machine.
-settings.register_profile("project", derandomize=not SOAK, deadline=None)
+settings.register_profile("project", derandomize=not SOAK, deadline=None, max_examples=1000 if SOAK else 50)
 settings.load_profile("project")
 
 

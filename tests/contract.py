@@ -32,12 +32,19 @@ _STRUCTURED = ("decisions", "rationale", "open_questions", "next_steps", "refere
 Envelope = dict[str, Any]
 
 
+@cache
 def fields_of(shape: Shape) -> dict[str, bool]:
     """The fields of an answer's type in their order, and whether each is always there."""
     from bridge.interface.json_schema import schema_of
 
     schema = schema_of(shape)
     return {name: name in schema.get("required", ()) for name in schema["properties"]}
+
+
+def published(name: str) -> dict[str, Any]:
+    """One of docs/schemas."""
+    found: dict[str, Any] = json.loads((_SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+    return found
 
 
 def checked(text: str | bytes, verb: Verb = "retrieve") -> Envelope:
@@ -66,7 +73,7 @@ def problems(verb: Verb, value: Envelope) -> list[str]:
     """Everything that is not as it should be: by the published schema, then by the rules that it cannot say."""
     sent = json.loads(json.dumps(value))
     form = _forms(verb)[sent.get("success") is True]
-    found = [f"{error.json_path}: {error.message[:300]}" for error in form.iter_errors(sent)]
+    found = [f"{error.instance_path}: {error.message[:300]}" for error in form.iter_errors(sent)]
     if found or verb != "retrieve" or not sent["success"]:
         return found
     return list(_broken_rules(sent))
@@ -75,9 +82,9 @@ def problems(verb: Verb, value: Envelope) -> list[str]:
 @cache
 def _forms(verb: Verb) -> tuple[Any, Any]:
     """The validators of a failure and of a success: an error then names the field instead of both forms."""
-    from jsonschema import Draft202012Validator
+    from jsonschema_rs import Draft202012Validator
 
-    schema = json.loads((_SCHEMAS / f"{_FILES[verb]}.schema.json").read_text("utf-8"))
+    schema = published(_FILES[verb])
     success, failure = (Draft202012Validator(form | {"$defs": schema["$defs"]}) for form in schema["oneOf"])
     return failure, success
 

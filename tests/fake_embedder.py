@@ -2,11 +2,18 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from hashlib import sha256
 
 import numpy as np
 
 from bridge.embedding.embedder import Vectors
+
+
+@cache
+def _direction(name: str, dimensions: int) -> Vectors:
+    seed = int.from_bytes(sha256(name.encode()).digest()[:8], "big")
+    return np.random.default_rng(seed).standard_normal(dimensions)
 
 
 class FakeEmbedder:
@@ -28,8 +35,7 @@ class FakeEmbedder:
 
     def _vector(self, text: str) -> Vectors:
         words = re.findall(r"\w+", text.lower()) or [""]
-        seeds = [int.from_bytes(sha256(f"{self.identity} {word}".encode()).digest()[:8], "big") for word in words]
-        total = np.sum([np.random.default_rng(seed).standard_normal(self.dimensions) for seed in seeds], axis=0)
+        total = np.sum([_direction(f"{self.identity} {word}", self.dimensions) for word in words], axis=0)
         scaled: Vectors = (total / np.linalg.norm(total)).astype(np.float32)
         return scaled
 

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from harness import PATIENCE, until
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from worker.http.state import DESCRIPTION
 from worker.server.endpoint import listen

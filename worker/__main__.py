@@ -1,8 +1,8 @@
 """``python -m worker``: the worker in the foreground, or detached by the process that starts it."""
 
-import sys
+from bridge.interface.envelope import exit_now
 
 from .daemon import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_now(main())

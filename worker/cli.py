@@ -122,8 +122,7 @@ VERBS = {
 }
 _COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 _OF_THE_MEMORY = {*REMEMBER, *RECALL, *LOOK, *TIDY, "status"} - {"mcp"}  # mcp has it in its instructions
-# These must be fast, so the process ends without Python's finalisation.
-_QUESTIONS = ("retrieve", "explain", "context")
+_QUESTIONS = ("retrieve", "explain", "context")  # these must be fast
 
 
 def parser(only: str | None = None) -> argparse.ArgumentParser:
@@ -289,7 +288,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
         warn(f"Note: {note}")
     status = envelope.exit_code(answer)
-    if argv is None and given.command in _QUESTIONS:
+    if argv is None:
         envelope.exit_now(status)
     return status
 

@@ -67,8 +67,10 @@ STATUS_ORDER = {"DecisionRecord": 0, "Active": 1, "legacy": 2, "Draft": 3, "Supe
 _STATUS_MULTIPLIERS = np.array([STATUS_MULTIPLIERS[status or "legacy"] for status in STATUSES])  # by status code
 
 # By what the status multiplier falls if the statement that answers the question was replaced, and if a newer one may
-# contradict it: then the newer one, which inherits its relevance, stands above it, also if it is a record.
-STANDING_MULTIPLIERS = {"replaced": 0.4, "disputed": 0.9}
+# contradict it: then the newer one, which inherits its relevance, stands above it, also if it is a record. For a
+# question about the past the older one stands above the later one, also if that is a record and the default age floor
+# counts against the older one.
+STANDING_MULTIPLIERS = {"replaced": 0.4, "disputed": 0.9, "later": 0.75}
 
 SECONDS_A_DAY = 86_400.0
 

@@ -10,7 +10,8 @@ are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Literal
 
 from ..pattern import pattern
 from ..text.passages import whole_text
@@ -38,6 +39,7 @@ _SAME = 0.8  # what is nearer says the question again
 # stores where nothing did: docs/benchmarks-tried.md.
 _FARTHER = 0.05
 _FARTHER_IF_SURE = 1.5
+_AS_RELEVANT = 0.75  # or how relevant its memory has to be, as a share of the older one's: with POSSIBLE
 _WORD = pattern(r"\w[\w-]*")
 _NAME = pattern(r"(?<=\s)[A-Z][\w-]*")  # a capital that does not begin the question
 
@@ -60,11 +62,24 @@ def falls(
             likely = (known.likely_fall((number, passage)) for passage in answering)
             fallen[number] = [fall for fall in likely if fall is not None]
     newer = snapshot.cosines(vector, {fall.by[0] for falls in fallen.values() for fall in falls})
+
+    @cache
+    def relevance() -> dict[int, float]:
+        involved = snapshot.catalogue.of({*newer, *(number for number, falls in fallen.items() if falls)})
+        words = snapshot.lexical(question.query).of(involved.number)
+        found = snapshot.relevance(vector, involved, words)
+        return {number: each.semantic_score for number, each in zip(involved.number.tolist(), found, strict=True)}
+
+    def answers(fall: Fall, own: Sequence[float], others: Sequence[float]) -> bool:
+        return _is_answered(fall, own, others, asks_past=asks_past) or (
+            not asks_past and _may_be_answered(fall, own) and _is_as_relevant(fall, relevance())
+        )
+
     names = set(_NAME.findall(question.query))
     found: dict[int, Fall] = {}
     for number, falls in fallen.items():
         by = {fall: newer[fall.by[0]] for fall in falls if fall.by[1] < len(newer.get(fall.by[0], ()))}
-        answered = [fall for fall in by if _is_answered(fall, older[number], by[fall], asks_past=asks_past)]
+        answered = [fall for fall in by if answers(fall, older[number], by[fall])]
         if names and any(fall.state != "replaced" for fall in answered):
             answered = _of_named(snapshot, names, answered)
         if answered:
@@ -92,12 +107,24 @@ def _is_answered(fall: Fall, older: Sequence[float], newer: Sequence[float], *, 
     most, others = max([own, *older[_AFTER_TOPIC:]]), max([other, *newer[_AFTER_TOPIC:]])
     if fall.state != "replaced":
         farther = _FARTHER + _FARTHER_IF_SURE * (fall.confidence - POSSIBLE)
-        names = other >= own - farther and own >= max(_NEAR, most - _AS_NEAR)
+        names = other >= own - farther and _may_be_answered(fall, older)
     elif most >= _SAME:  # a sentence that says the question again answers nothing
         names = True
     else:  # a sentence that both memories have says nothing of which one holds
         names = own >= most - _AS_NEAR or others >= most - _AS_NEAR
     return names or (asks_past and other >= others - _AS_NEAR and own >= other - _AS_NEAR)
+
+
+def _may_be_answered(fall: Fall, older: Sequence[float]) -> bool:
+    """Whether the older memory answers by a statement of which it is not sure that it fell."""
+    own = older[fall.statement[1]]
+    return fall.state != "replaced" and own >= max(_NEAR, max([own, *older[_AFTER_TOPIC:]]) - _AS_NEAR)
+
+
+def _is_as_relevant(fall: Fall, relevance: Mapping[int, float]) -> bool:
+    """Whether the memory of the newer statement is nearly as relevant, the less so the surer it is."""
+    share = _AS_RELEVANT - (fall.confidence - POSSIBLE)
+    return relevance[fall.by[0]] >= share * relevance[fall.statement[0]]
 
 
 def applied(
@@ -108,7 +135,7 @@ def applied(
     by_number = {memory.number: factors for memory, factors in scored}
     replaces: dict[int, list[Fall]] = {}
     first: dict[int, list[int]] = {}  # what answers first -> what stands below it
-    below: dict[int, State] = {}
+    below: dict[int, State | Literal["later"]] = {}
     for number, fall in falls.items():
         if number in by_number:
             replaces.setdefault(fall.by[0], []).append(fall)
@@ -116,7 +143,7 @@ def applied(
                 continue
             one, other = (number, fall.by[0]) if asks_past else (fall.by[0], number)
             first.setdefault(one, []).append(other)
-            below[other] = "disputed" if asks_past else fall.state
+            below[other] = "later" if asks_past else fall.state
     found = []
     for memory, factors in scored:
         donor, relevance = _inherited(memory.number, by_number, first)

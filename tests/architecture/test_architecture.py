@@ -5,14 +5,17 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import TypeVar, cast
 
 import pytest
 
 from jobs.errors import ERRORS
 
+N = TypeVar("N", bound=ast.AST)
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("jobs", "bridge", "worker")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
@@ -135,25 +138,30 @@ def tree_of(path: Path) -> ast.Module:
 
 
 @cache
-def nodes_of(path: Path) -> tuple[ast.AST, ...]:
-    """All nodes of a module. A dozen tests look at those of every module."""
-    return tuple(ast.walk(tree_of(path)))
+def _nodes(path: Path) -> dict[type[ast.AST], list[ast.AST]]:
+    """All nodes of a module by their type. A dozen tests look at those of every module."""
+    found, left = defaultdict(list), [tree_of(path)]
+    while left:
+        node = left.pop()
+        found[type(node)].append(node)
+        for value in vars(node).values():
+            left += [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, ast.AST)]
+    return found
+
+
+def nodes_of(path: Path, kind: type[N]) -> list[N]:
+    return cast(list[N], _nodes(path)[kind])
 
 
 @cache
 def imported(path: Path, *, types: bool = True) -> set[str]:
     """Full names of all that a module imports, inside functions too, and with ``types`` under TYPE_CHECKING."""
     package = path.relative_to(ROOT).with_suffix("").parts[:-1]
-    nodes = nodes_of(path)
-    guards = [node for node in nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    guards = [node for node in nodes_of(path, ast.If) if "TYPE_CHECKING" in vars(node.test).values()]
     skipped = set() if types else {id(each) for guard in guards for each in ast.walk(guard)}
-    found: set[str] = set()
-    for node in nodes:
-        if id(node) in skipped:
-            continue
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
+    found = {alias.name for node in nodes_of(path, ast.Import) if id(node) not in skipped for alias in node.names}
+    for node in nodes_of(path, ast.ImportFrom):
+        if id(node) not in skipped:
             above = package[: len(package) - node.level + 1] if node.level else ()
             base = ".".join([*above, *([node.module] if node.module else [])])
             found |= {f"{base}.{alias.name}" for alias in node.names}
@@ -212,28 +220,16 @@ def importers(package: str) -> set[str]:
     return {name_of(path) for path in MODULES if any(f"{name}.".startswith(f"{package}.") for name in imported(path))}
 
 
-def who(does: Callable[[ast.AST], object]) -> set[str]:
-    """The modules in which some node does that."""
-    return {name_of(path) for path in MODULES if any(map(does, nodes_of(path)))}
+def who(kind: type[N], does: Callable[[N], object]) -> set[str]:
+    """The modules in which some node of this type does that."""
+    return {name_of(path) for path in MODULES if any(map(does, nodes_of(path, kind)))}
 
 
-def docstrings(tree: ast.Module) -> set[int]:
-    """The identities of the constants that are docstrings."""
-    found = set()
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
-            found.add(id(body[0].value))
-    return found
-
-
-def texts(path: Path) -> Iterator[str]:
+def texts(path: Path) -> set[str]:
     """The string constants of a module that are no docstrings."""
-    tree = tree_of(path)
-    skipped = docstrings(tree)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
-            yield node.value
+    skipped = {id(node.value) for node in nodes_of(path, ast.Expr)}
+    constants = (node for node in nodes_of(path, ast.Constant) if id(node) not in skipped)
+    return {node.value for node in constants if isinstance(node.value, str)}
 
 
 # --- who may import whom ---
@@ -407,10 +403,10 @@ HOOK = "worker/hooks/hook.py"
 
 
 def test_one_module_reads_the_environment() -> None:
-    names = ("os.environ", "os.environb", "os.getenv")
-    readers = who(lambda node: isinstance(node, ast.Attribute) and ast.unparse(node) in names)
-    froms = [node for path in MODULES for node in nodes_of(path) if isinstance(node, ast.ImportFrom)]
-    assert not {alias.name for node in froms if node.module == "os" for alias in node.names} & {"environ", "getenv"}
+    names = ("environ", "environb", "getenv")
+    readers = who(ast.Attribute, lambda node: node.attr in names)
+    froms = [node for path in MODULES for node in nodes_of(path, ast.ImportFrom)]
+    assert not {alias.name for node in froms if node.module == "os" for alias in node.names} & {*names}
     # The hook loads nothing of ours, since another tool waits for it; it hands its environment to the worker it starts.
     assert readers == {"bridge/settings.py", HOOK}
 
@@ -422,11 +418,7 @@ def test_one_module_knows_where_everything_lies() -> None:
 
 
 def test_one_module_shapes_the_envelope() -> None:
-    def shapes(node: ast.AST) -> bool:
-        keys = node.keys if isinstance(node, ast.Dict) else []
-        return any(isinstance(key, ast.Constant) and key.value == "success" for key in keys)
-
-    shapers = who(shapes)
+    shapers = who(ast.Dict, lambda node: "success" in (getattr(key, "value", None) for key in node.keys))
     # A record has a field of that name too; it is no answer of a program.
     assert shapers - {"jobs/model.py", "jobs/schema.py", DESCRIBED} == {"bridge/interface/envelope.py"}
 
@@ -434,17 +426,16 @@ def test_one_module_shapes_the_envelope() -> None:
 def test_one_module_writes_to_stdout_below_the_level_of_print() -> None:
     """``answer`` for programs; the child process keeps its own pipe to its parent, and the command line closes
     its stdout when the reader has gone."""
-    writers = who(lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) in ("os.dup2", "os.dup"))
+    writers = who(ast.Attribute, lambda node: ast.unparse(node) in ("os.dup2", "os.dup"))
     assert writers == {"bridge/interface/envelope.py", "worker/child/main.py", "worker/cli.py"}
 
 
 def test_print_is_for_the_views_and_for_what_a_process_says_at_its_end() -> None:
-    def prints(node: ast.AST) -> bool:
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"):
-            return False
-        return {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}.get("file") != "sys.stderr"
+    def prints(node: ast.Call) -> bool:
+        files = [ast.unparse(keyword.value) for keyword in node.keywords if keyword.arg == "file"]
+        return getattr(node.func, "id", None) == "print" and files != ["sys.stderr"]
 
-    assert who(prints) == {"worker/terminal/output.py"}
+    assert who(ast.Call, prints) == {"worker/terminal/output.py"}
 
 
 # --- names and packaging ---
@@ -497,8 +488,8 @@ def test_what_is_imported_at_the_top_is_a_declared_dependency() -> None:
 def codes_of(path: Path) -> set[str]:
     """The codes of the errors that a module makes."""
     found = set()
-    for node in nodes_of(path):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "JobError" and node.args:
+    for node in nodes_of(path, ast.Call):
+        if "JobError" in vars(node.func).values() and node.args:
             found |= {c.value for c in ast.walk(node.args[0]) if isinstance(c, ast.Constant) and c.value != ""}
     return {code for code in found if isinstance(code, str)}
 
@@ -526,11 +517,14 @@ def calls_in(node: ast.AST) -> set[str]:
 def workspaces_made_in(tree: ast.AST) -> Iterator[tuple[str, set[str]]]:
     """Each innermost function that turns a path into a workspace, with the names of what it calls."""
     for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.expr):
+            continue
         inner = list(workspaces_made_in(node))
         yield from inner
-        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        if is_function and not inner and calls_in(node) & {"Workspace", "find_workspace"}:
-            yield node.name, calls_in(node)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not inner:
+            calls = calls_in(node)
+            if calls & {"Workspace", "find_workspace"}:
+                yield node.name, calls
 
 
 def test_a_workspace_is_opened_only_by_who_checks_it() -> None:
@@ -543,3 +537,64 @@ def test_a_workspace_is_opened_only_by_who_checks_it() -> None:
 def test_a_reader_that_goes_round_the_check_is_found() -> None:
     source = "def read(path):\n    return reader_of(Workspace(path)).snapshot()\n"
     assert list(workspaces_made_in(ast.parse(source))) == [("read", {"reader_of", "Workspace", "snapshot"})]
+
+
+# --- the formula of the score is in one module: no other computes with its weights or parts ---
+
+RANKING = ROOT / "bridge" / "search" / "ranking.py"
+FOR_OTHERS = {"COMPONENT_WEIGHTS", "RERANKED_WEIGHTS", "ABOVE_ANY_SCORE"}
+"""Made of the weights for other modules, to be reported or compared."""
+PARTS = {
+    "semantic_score", "vector_score", "lexical_score", "rerank_score", "recency_multiplier", "status_multiplier",
+    "half_life_days", "recency_floor", "alpha", "dated",
+}  # fmt: skip
+OTHERS = [path for path in MODULES if path != RANKING and path.relative_to(ROOT).parts[0] != "jobs"]
+
+
+def weights() -> set[str]:
+    """The constants of the module."""
+    return {node.id for node in nodes_of(RANKING, ast.Name) if node.id.isupper()} - FOR_OTHERS
+
+
+def operands(path: Path) -> Iterator[tuple[str, int]]:
+    """The last names of all that is added, subtracted, multiplied, divided or raised, with their lines."""
+    for node in nodes_of(path, ast.BinOp):
+        if not isinstance(node.op, ast.BitOr | ast.BitAnd | ast.Mod):
+            for side in (node.left, node.right):
+                if isinstance(side, ast.Attribute):
+                    yield side.attr, node.lineno
+                elif isinstance(side, ast.Name):
+                    yield side.id, node.lineno
+
+
+def test_the_weights_are_imported_by_no_other_module() -> None:
+    assert {"VECTOR_WEIGHT", "NAME_SHARE", "STATUS_MULTIPLIERS", "BM25_K1"} <= weights()
+    for path in OTHERS:
+        taken = {name.rpartition(".")[2] for name in imported(path) if name.startswith("bridge.search.ranking.")}
+        assert not taken & weights(), name_of(path)
+        reached = {node.attr for node in nodes_of(path, ast.Attribute)}
+        assert not reached & weights(), name_of(path)
+
+
+def test_no_other_module_computes_with_the_parts_of_a_score() -> None:
+    found = [(name_of(path), *operand) for path in OTHERS for operand in operands(path) if operand[0] in PARTS]
+    assert found == []
+    assert {name for name, _ in operands(RANKING)} & PARTS
+
+
+def test_the_page_draws_the_parts_of_a_score_as_they_are_answered() -> None:
+    names = "|".join({*PARTS, "kind_bonus", "semantic_boost"} - {"dated"})
+    computed = re.compile(rf"\b(?:{names})\s*[-+*/]\s")
+    for path in sorted((ROOT / "worker" / "page").glob("*.js")):
+        assert not computed.search(path.read_text("utf-8")), path.name
+
+
+def test_one_module_says_when_the_age_of_a_memory_begins() -> None:
+    choosing = set()
+    for path in MODULES:
+        for node in nodes_of(path, ast.BoolOp):
+            if isinstance(node.op, ast.Or):
+                names = {ast.unparse(value).rpartition(".")[2] for value in node.values}
+                if {"source_created_at", "created_at"} <= names:
+                    choosing.add(name_of(path))
+    assert choosing == {"bridge/memory.py"}

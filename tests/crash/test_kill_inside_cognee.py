@@ -5,9 +5,7 @@ The long form, ``COGNEE_MEMORY_SOAK=1``, kills two hundred times.
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,10 +40,8 @@ AIMS = [
 
 
 @pytest.fixture
-def forks(tmp_path: Path) -> Iterator[Forks]:
-    forks = Forks(tmp_path)
-    yield forks
-    forks.close()
+def forks(place: Place) -> Forks:
+    return Forks(place)
 
 
 class Story:

@@ -1,17 +1,19 @@
 """Summaries by a language model: only what the transcript supports is kept, and without the model the rules summarise.
 
-With a real worker and cognee's real client; the model is a server on loopback that follows a script.
+With cognee's real client; the model is a server on loopback that follows a script.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from harness import Place, RealWorker
+from cognee_forks import Fork, Forks
+from harness import Place
 from llm_server import Garbage, LlmServer, Status, Step, WrongShape
 from transcript_shelf import claude_session
+
+from bridge.search import listing
 
 SECRET = "ghp_" + "a1B2" * 9
 FORM = "ModelSummary"
@@ -41,23 +43,17 @@ def _as_new(model: LlmServer) -> None:
     model.answers[FORM] = ANSWER
 
 
-def place_of(base: Path, model: LlmServer, cache: Path) -> Place:
+@pytest.fixture(scope="module")
+def process(model: LlmServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fork]:
+    base = tmp_path_factory.mktemp("model")
     place = Place(
-        base, HOME=str(base / "home"), COGNEE_MEMORY_CACHE_DIR=str(cache), COGNEE_MEMORY_CAPTURE_WITH_LLM="1",
-        COGNEE_MEMORY_LLM_CALLS_PER_JOB="1", **model.environment(),
+        base, HOME=str(base / "home"), COGNEE_MEMORY_CAPTURE_WITH_LLM="1", COGNEE_MEMORY_LLM_CALLS_PER_JOB="1",
+        **model.environment(),
     )  # fmt: skip
     place.environment.pop("CLAUDE_CONFIG_DIR", None)
     place.json("capture", "enable", "claude-code")
-    return place
-
-
-@pytest.fixture(scope="module")
-def running(
-    model: LlmServer, model_cache: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Place, RealWorker]]:
-    place = place_of(tmp_path_factory.mktemp("model"), model, model_cache)
-    with place.worker() as worker:
-        yield place, worker
+    with Forks(place, asks=True).start() as fork:
+        yield fork
 
 
 def write(place: Place, number: int, talk: Sequence[tuple[str, str]] = TALK) -> str:
@@ -65,23 +61,21 @@ def write(place: Place, number: int, talk: Sequence[tuple[str, str]] = TALK) -> 
     return claude_session(place, [(who, f"{what} This is session {number}.") for who, what in talk], number, number)
 
 
-def captured(place: Place, session: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def captured(process: Fork, session: str) -> tuple[dict[str, Any], Any]:
     """The result of the capture of one session, and the memory that it made."""
-    result = place.json("capture", "run", "--session", session)["result"]
+    result = process.result("capture", {"session": session})
     (item,) = result["items"]
     (kept,) = item["memories"]
-    memory: dict[str, Any] = place.json("memories", "show", str(kept["memory_number"]))["memory"]
-    return result, memory
+    return result, listing.memory(process.place.workspace, str(kept["memory_number"]))
 
 
-def test_only_items_with_a_quote_of_a_transcript_are_kept(running: tuple[Place, RealWorker], model: LlmServer) -> None:
-    place, _ = running
-    write(place, 1, (("user", "Embed Noto Sans in all invoices, since customers miss umlauts."), TALK[1]))
-    session = write(place, 2)
-    shown = place.json("capture", "preview", "--session", session)["result"]
+def test_only_items_with_a_quote_of_a_transcript_are_kept(process: Fork, model: LlmServer) -> None:
+    write(process.place, 1, (("user", "Embed Noto Sans in all invoices, since customers miss umlauts."), TALK[1]))
+    session = write(process.place, 2)
+    shown = process.result("capture", {"session": session, "dry_run": True})
     assert shown["model_calls"] == 1
     assert model.requests == [], "a preview sends nothing"
-    result, memory = captured(place, session)
+    result, memory = captured(process, session)
     text = memory["summary_text"]
     assert ("Retries of uploads" in text, "Uploads are tried five times." in text) == (True, True)
     assert "Uploads gave up at the first 503.\nThe gateway needs a minute." in text
@@ -94,10 +88,9 @@ def test_only_items_with_a_quote_of_a_transcript_are_kept(running: tuple[Place, 
     assert 0 < result["model_tokens"] < shown["model_tokens"], "what the provider reports"
 
 
-def test_no_secret_reaches_the_model_no_order_changes_it(running: tuple[Place, RealWorker], model: LlmServer) -> None:
+def test_no_secret_reaches_the_model_no_order_changes_it(process: Fork, model: LlmServer) -> None:
     """Nor does a private part; the orders are those in the talk."""
-    place, _ = running
-    _, memory = captured(place, write(place, 3))
+    _, memory = captured(process, write(process.place, 3))
     sent = json.dumps([request.body for request in model.requests])
     assert ("five attempts" in sent, SECRET in sent, "quit in May" in sent) == (True, False, False)
     assert memory["title"] == "Retries of uploads"
@@ -110,28 +103,22 @@ def test_no_secret_reaches_the_model_no_order_changes_it(running: tuple[Place, R
     ids=["refused", "another shape", "no protocol", "bad request"],
 )
 def test_where_the_model_fails_the_rules_summarise_and_the_result_says_so(
-    running: tuple[Place, RealWorker], model: LlmServer, number: int, step: Step
+    process: Fork, model: LlmServer, number: int, step: Step
 ) -> None:
-    place, _ = running
     model.otherwise = step
-    result, memory = captured(place, write(place, number))
+    result, memory = captured(process, write(process.place, number))
     assert memory["captured_from"]["method"] == "rules"
     assert "Let's use five attempts with full jitter" in memory["summary_text"]
     assert [warning for warning in result["warnings"] if "Rules did" in warning] != []
 
 
-def test_a_spent_budget_leaves_the_rest_to_the_rules(running: tuple[Place, RealWorker], model: LlmServer) -> None:
-    place, _ = running
+def test_a_spent_budget_leaves_the_rest_to_the_rules(process: Fork, model: LlmServer) -> None:
     for number in (8, 9):
-        write(place, number)
-    result = place.json("capture", "run")["result"]
-    methods = [source(place, each)["method"] for item in result["items"] for each in item["memories"]]
+        write(process.place, number)
+    result = process.result("capture", {})
+    kept = [each["memory_number"] for item in result["items"] for each in item["memories"]]
+    methods = [listing.memory(process.place.workspace, str(number))["captured_from"]["method"] for number in kept]
     assert methods.count("model") == 1
     assert set(methods) == {"model", "rules"}
     assert len(model.requests) == 1
     assert [warning for warning in result["warnings"] if "Rules did" in warning] != []
-
-
-def source(place: Place, kept: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = place.json("memories", "show", str(kept["memory_number"]))["memory"]["captured_from"]
-    return found

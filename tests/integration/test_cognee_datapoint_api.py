@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytestmark = pytest.mark.cognee
@@ -38,6 +39,14 @@ SETTINGS = {
     "EMBEDDING_MODEL": "sentence-transformers/all-MiniLM-L6-v2",
     "EMBEDDING_DIMENSIONS": "384",
 }
+
+TEXTS = [
+    "We keep the queue in SQLite, because one file is enough and it survives a crash.",
+    "def drain(self): ...  # TODO(ana): naïve — 日本語 and emoji 🙂 too",
+    "word",
+    "The worker writes a record after each attempt. " * 12,
+    "The retrieval ranks sentences and whole memories together. " * 120,  # more than the model reads
+]
 
 Fact = Callable[["Lab"], Awaitable[None]]
 FACTS: dict[str, Fact] = {}
@@ -76,7 +85,7 @@ def found(root: Path, full_weights: Path) -> dict[str, str | None]:
     }
     done = subprocess.run(
         [sys.executable, __file__, str(root)], env=environment, cwd=root / "project", capture_output=True, text=True,
-        timeout=300, check=False, input=json.dumps(old_workspace.GIVEN),
+        timeout=300, check=False, input=json.dumps([old_workspace.GIVEN, TEXTS]),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-4000:]
     answers: dict[str, str | None] = json.loads((root / "found.json").read_text())
@@ -238,6 +247,18 @@ def test_a_fact_is_as_it_was(found: dict[str, str | None], name: str) -> None:
         pytest.fail(str(found[name]), pytrace=False)
 
 
+def test_its_vectors_and_tokens_are_ours(root: Path, found: dict[str, str | None], full_weights: Path) -> None:
+    """A cognee that nobody changed finds the model without a network."""
+    from bridge.embedding.local_models import ENGLISH_FULL
+    from bridge.embedding.onnx import OnnxEmbedder
+    from bridge.embedding.tokens import TOKEN_LIMIT
+
+    ours, theirs = OnnxEmbedder(ENGLISH_FULL, full_weights), json.loads((root / "embedded.json").read_text())
+    assert theirs["limit"] == TOKEN_LIMIT - 2
+    assert np.abs(ours.embed(TEXTS) - np.array(theirs["vectors"])).max() < 1e-5
+    assert theirs["tokens"] == [ours.count_tokens(text) for text in TEXTS]
+
+
 def test_what_the_present_cognee_was_given_is_migrated(root: Path, found: dict[str, str | None]) -> None:
     import old_workspace
     from fake_embedder import FakeEmbedder
@@ -287,6 +308,17 @@ def test_the_workers_child_is_told_what_the_facts_are_looked_at_with() -> None:
 # --- the process that holds cognee ---
 
 
+async def embedded(texts: list[str]) -> dict[str, Any]:
+    """The vectors of texts, of which the last is too long to be asked for as others, their tokens and the limit."""
+    from cognee.infrastructure.databases.vector.embeddings import get_embedding_engine
+
+    engine: Any = get_embedding_engine()
+    vectors = await engine.embed_text(texts[:-1])
+    vectors.append(next(iter(engine.embedding_model.embed(texts[-1:]))).tolist())
+    tokens = [engine.tokenizer.count_tokens(text) for text in texts]
+    return {"vectors": vectors, "limit": await engine.input_limit(), "tokens": tokens}
+
+
 async def look(root: Path) -> None:
     """Look at each fact, and keep a traceback or null for each."""
     lab = Lab(root)
@@ -299,7 +331,9 @@ async def look(root: Path) -> None:
             shown = traceback.TracebackException.from_exception(error, capture_locals=True, limit=-4)
             found[name] = "".join(shown.format())
     (root / "found.json").write_text(json.dumps(found))
-    for text in json.load(sys.stdin):
+    given, texts = json.load(sys.stdin)
+    (root / "embedded.json").write_text(json.dumps(await embedded(texts)))
+    for text in given:
         await lab.cognee.add(text, dataset_name="chat_memory")
 
 

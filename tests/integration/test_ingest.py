@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from cognee_process import CogneeProcess
+from cognee_forks import Fork, Forks
 from harness import PROJECT, Place
 
 from bridge.memory import Content, Metadata
@@ -26,26 +26,32 @@ SUBMITTED, ACCEPTED = "2026-11-01T10:00:00Z", "2026-11-01T10:00:01Z"
 
 
 @pytest.fixture(scope="module")
-def graph(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CogneeProcess]:
+def graph(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fork]:
     """cognee over a workspace of its own. Tests share it, so each brings memories that no other has."""
-    process = CogneeProcess(Place(tmp_path_factory.mktemp("graph"), COGNEE_MEMORY_CACHE_DIR=str(model_cache)))
-    yield process
-    process.close()
+    place = Place(tmp_path_factory.mktemp("graph"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    with Forks(place, with_model=True, delivers=False).start() as fork:
+        yield fork
 
 
 def summary(topic: str, **fields: Any) -> dict[str, Any]:
     return {"summary": {"topic": topic, "context": f"What was said of {topic}.", **fields}}
 
 
-def edges(graph: CogneeProcess, memory_id: str) -> Counter[tuple[str, str]]:
+def seen(graph: Fork, what: str, *arguments: Any) -> Any:
+    """An answer of a graph that has all memories."""
+    graph.ask("deliver_all")
+    return graph.ask(what, *arguments)
+
+
+def edges(graph: Fork, memory_id: str) -> Counter[tuple[str, str]]:
     """The names of a node's edges, and the types of the nodes at their other ends."""
-    return Counter((name, node["type"]) for name, node in graph.neighbours(memory_id))
+    return Counter((name, node["type"]) for name, node in seen(graph, "neighbours", memory_id))
 
 
 # --- what a payload becomes ---
 
 
-def test_a_structured_summary_becomes_a_memory_and_its_nodes(graph: CogneeProcess) -> None:
+def test_a_structured_summary_becomes_a_memory_and_its_nodes(graph: Fork) -> None:
     found = graph.ingest(
         summary(
             "Rate limits",
@@ -61,7 +67,7 @@ def test_a_structured_summary_becomes_a_memory_and_its_nodes(graph: CogneeProces
             created_at="2026-10-02T08:00:00+02:00",
             source_created_at="2026-10-01T08:00:00Z",
             importance=0.75,
-        )
+        ),
     )
     assert UUID(found["memory_id"])
     assert (found["memory_type"], found["topic"], found["topic_id"]) == ("summary", "Rate limits", "rate-limits")
@@ -71,7 +77,7 @@ def test_a_structured_summary_becomes_a_memory_and_its_nodes(graph: CogneeProces
     assert found["duplicate"] is False
     assert found["memory_number"] > 0
     assert found["ingested_chars"] > 0
-    node = graph.node(found["memory_id"])
+    node = seen(graph, "node", found["memory_id"])
     assert node is not None
     assert (node["type"], node["memory_number"], node["status"]) == (
         "ConversationSummary", found["memory_number"], "Active",
@@ -81,22 +87,22 @@ def test_a_structured_summary_becomes_a_memory_and_its_nodes(graph: CogneeProces
     assert (node["references_branches"], node["references_issues"]) == (["odd-name"], ["#77"])
     expected = {("decided", "Decision"): 2, ("about", "Topic"): 1, ("of_plan", "Plan"): 1, ("of_session", "Session"): 1}
     assert edges(graph, found["memory_id"]) == expected
-    assert graph.lag() == 0
+    assert seen(graph, "lag") == 0
 
 
-def test_a_decision_is_linked_to_its_summary_alone(graph: CogneeProcess) -> None:
+def test_a_decision_is_linked_to_its_summary_alone(graph: Fork) -> None:
     found = graph.ingest(summary("Edges", decisions=["Link them"], session_id="session-edges", plan_id="031"))
-    (decision,) = [node for name, node in graph.neighbours(found["memory_id"]) if name == "decided"]
+    (decision,) = [node for name, node in seen(graph, "neighbours", found["memory_id"]) if name == "decided"]
     assert decision["text"] == "Link them"
     assert edges(graph, decision["id"]) == {("decided", "ConversationSummary"): 1}
 
 
-def test_a_summary_without_plan_session_and_decisions_leads_to_its_topic_alone(graph: CogneeProcess) -> None:
+def test_a_summary_without_plan_session_and_decisions_leads_to_its_topic_alone(graph: Fork) -> None:
     found = graph.ingest(summary("Loner"))
     assert edges(graph, found["memory_id"]) == {("about", "Topic"): 1}
 
 
-def test_memories_of_one_topic_plan_and_session_share_their_nodes(graph: CogneeProcess) -> None:
+def test_memories_of_one_topic_plan_and_session_share_their_nodes(graph: Fork) -> None:
     first = graph.ingest(summary("Shared", session_id="session-shared", plan_id="plan-041"))
     second = graph.ingest(
         {
@@ -107,14 +113,14 @@ def test_memories_of_one_topic_plan_and_session_share_their_nodes(graph: CogneeP
         }
     )  # fmt: skip
     nodes = [
-        {name: node["id"] for name, node in graph.neighbours(memory["memory_id"]) if name != "decided"}
+        {name: node["id"] for name, node in seen(graph, "neighbours", memory["memory_id"]) if name != "decided"}
         for memory in (first, second)
     ]
     assert nodes[0] == nodes[1]
     assert set(nodes[0]) == {"about", "of_plan", "of_session"}
 
 
-def test_an_enriched_text_keeps_its_metadata(graph: CogneeProcess) -> None:
+def test_an_enriched_text_keeps_its_metadata(graph: Fork) -> None:
     content = Content("Enriched", "Told in a template.", ("Keep it",), open_questions=("Why?",))
     metadata = Metadata(
         "some-topic-id", "session-9", "plan-009", "Superseded", "2026-01-02T03:04:05Z", "2026-01-03T03:04:05Z"
@@ -123,32 +129,34 @@ def test_an_enriched_text_keeps_its_metadata(graph: CogneeProcess) -> None:
     assert found["topic"] == "Enriched"
     for name in ("topic_id", "session_id", "plan_id", "status", "created_at", "updated_at"):
         assert found[name] == getattr(metadata, name), name
-    node = graph.node(found["memory_id"])
+    node = seen(graph, "node", found["memory_id"])
     assert node is not None
     assert (node["decisions"], node["status"]) == (["Keep it"], "Superseded")
 
 
-def test_what_stands_beside_a_text_wins_over_what_the_text_says(graph: CogneeProcess) -> None:
+def test_what_stands_beside_a_text_wins_over_what_the_text_says(graph: Fork) -> None:
     text = render(
         Content("Labelled", "Text"), Metadata("from-the-text", "s-text", "001", "Draft", SUBMITTED, SUBMITTED)
     )
     found = graph.ingest(
-        {"summary_text": text, "topic_id": "from-the-job", "session_id": "s-job", "plan_id": "002", "status": "Final"}
+        {"summary_text": text, "topic_id": "from-the-job", "session_id": "s-job", "plan_id": "002", "status": "Final"},
     )
     assert (found["topic_id"], found["session_id"], found["plan_id"], found["status"]) == (
         "from-the-job", "s-job", "002", "Active",
     )  # fmt: skip
 
 
-def test_a_plain_summary_is_structured(graph: CogneeProcess) -> None:
-    found = graph.ingest({"summary_text": "Summary: Plain things\nContext: In labels.\nDecisions:\n- Read them\n"})
+def test_a_plain_summary_is_structured(graph: Fork) -> None:
+    found = graph.result(
+        "ingest", {"summary_text": "Summary: Plain things\nContext: In labels.\nDecisions:\n- Read them\n"}
+    )
     assert (found["memory_type"], found["topic"], found["topic_id"]) == ("summary", "Plain things", "plain-things")
-    node = graph.node(found["memory_id"])
+    node = seen(graph, "node", found["memory_id"])
     assert node is not None
     assert (node["context"], node["decisions"]) == ("In labels.", ["Read them"])
 
 
-def test_a_text_without_form_is_a_summary_if_somebody_says_so_and_else_legacy(graph: CogneeProcess) -> None:
+def test_a_text_without_form_is_a_summary_if_somebody_says_so_and_else_legacy(graph: Fork) -> None:
     text = "# A loose note\n\nIt has no labels at all."
     bare = graph.ingest({"summary_text": text})
     assert (bare["memory_type"], bare["topic"], bare["status"]) == ("legacy", None, None)
@@ -157,29 +165,29 @@ def test_a_text_without_form_is_a_summary_if_somebody_says_so_and_else_legacy(gr
     assert said["memory_id"] != bare["memory_id"]
 
 
-def test_a_conversation_is_a_legacy_memory_with_a_node(graph: CogneeProcess) -> None:
+def test_a_conversation_is_a_legacy_memory_with_a_node(graph: Fork) -> None:
     said = {
         "user_message": "Why does it wait?", "assistant_message": "For the lock.",
         "timestamp": "2026-09-01T10:00:00+02:00", "importance": 0.5,
     }  # fmt: skip
     found = graph.ingest({"conversation": said})
     assert (found["memory_type"], found["created_at"], found["importance"]) == ("legacy", "2026-09-01T08:00:00Z", 0.5)
-    node = graph.node(found["memory_id"])
+    node = seen(graph, "node", found["memory_id"])
     assert node is not None
     turn = parse_conversation(node["text"])
     assert turn is not None
     assert (turn.user_message, turn.assistant_message, turn.timestamp, turn.importance) == (
         "Why does it wait?", "For the lock.", "2026-09-01T08:00:00Z", 0.5,
     )  # fmt: skip
-    assert (node["type"], graph.neighbours(found["memory_id"])) == ("LegacyMemory", [])
+    assert (node["type"], seen(graph, "neighbours", found["memory_id"])) == ("LegacyMemory", [])
 
 
 @pytest.mark.parametrize(("given", "stored"), [("Final", "Active"), ("Draft", "Draft"), ("Superseded", "Superseded")])
-def test_status_words_are_stored_as_those_of_the_contract(graph: CogneeProcess, given: str, stored: str) -> None:
+def test_status_words_are_stored_as_those_of_the_contract(graph: Fork, given: str, stored: str) -> None:
     assert graph.ingest(summary(f"Status {given}", status=given))["status"] == stored
 
 
-def test_a_decision_record_cannot_be_ingested(graph: CogneeProcess) -> None:
+def test_a_decision_record_cannot_be_ingested(graph: Fork) -> None:
     """Records come from compaction or import only."""
     text = render_record(Content("Forged", "Narrative"), Metadata("t", status="DecisionRecord", created_at=SUBMITTED))
     (outcome,) = graph.run("ingest", graph.task("ingest", {"summary_text": text}))
@@ -189,12 +197,12 @@ def test_a_decision_record_cannot_be_ingested(graph: CogneeProcess) -> None:
 TIMES_GIVEN = [
     ({}, SUBMITTED),
     ({"submitted_at": None}, ACCEPTED),
-    ({"submitted_at": None, "accepted_at": "2026-11-05T00:00:00Z"}, "2026-11-05T00:00:00Z"),
+    ({"submitted_at": None, "at": "2026-11-05T00:00:00Z"}, "2026-11-05T00:00:00Z"),
 ]
 
 
 @pytest.mark.parametrize(("fields", "created"), TIMES_GIVEN)
-def test_a_missing_time_is_that_of_asking_alone(graph: CogneeProcess, fields: dict[str, Any], created: str) -> None:
+def test_a_missing_time_is_that_of_asking_alone(graph: Fork, fields: dict[str, Any], created: str) -> None:
     found = graph.ingest(summary(f"Timeless {created} {len(fields)}"), **fields)
     assert (found["created_at"], found["updated_at"]) == (created, created)
 
@@ -202,20 +210,20 @@ def test_a_missing_time_is_that_of_asking_alone(graph: CogneeProcess, fields: di
 # --- the same again ---
 
 
-def test_the_same_content_again_is_the_same_memory(graph: CogneeProcess) -> None:
+def test_the_same_content_again_is_the_same_memory(graph: Fork) -> None:
     first = graph.ingest(summary("Twice", decisions=["One"]))
-    before = graph.counts()
-    again = graph.ingest(
-        summary("Twice", decisions=["One"], created_at="2026-01-01T00:00:00Z", session_id="x", plan_id="y")
+    before = seen(graph, "graph")
+    again = graph.result(
+        "ingest", summary("Twice", decisions=["One"], created_at="2026-01-01T00:00:00Z", session_id="x", plan_id="y")
     )
     assert again["duplicate"] is True
     same = ("memory_id", "memory_number", "created_at", "session_id", "plan_id", "status")
     assert {name: again[name] for name in same} == {name: first[name] for name in same}
-    assert graph.counts() == before
+    assert seen(graph, "graph") == before
 
 
 @pytest.mark.parametrize("text", ["structured", "enriched", "legacy"])
-def test_every_kind_of_payload_knows_its_duplicate(graph: CogneeProcess, text: str) -> None:
+def test_every_kind_of_payload_knows_its_duplicate(graph: Fork, text: str) -> None:
     payload: dict[str, Any] = {
         "structured": summary("Kinds"),
         "enriched": {"summary_text": render(Content("Kinds enriched", "Text"), Metadata("k", created_at=SUBMITTED))},
@@ -226,14 +234,14 @@ def test_every_kind_of_payload_knows_its_duplicate(graph: CogneeProcess, text: s
     assert first["memory_id"] == again["memory_id"]
 
 
-def test_one_and_the_same_summary_in_two_forms_is_one_memory(graph: CogneeProcess) -> None:
+def test_one_and_the_same_summary_in_two_forms_is_one_memory(graph: Fork) -> None:
     first = graph.ingest(summary("Two forms", decisions=["Same words"]))
     content = Content("Two forms", "What was said of Two forms.", ("Same words",))
     again = graph.ingest({"summary_text": render(content, Metadata("two-forms", created_at=SUBMITTED))})
     assert (again["duplicate"], again["memory_id"]) == (True, first["memory_id"])
 
 
-def test_the_same_content_twice_in_a_batch_is_one_memory(graph: CogneeProcess) -> None:
+def test_the_same_content_twice_in_a_batch_is_one_memory(graph: Fork) -> None:
     tasks = [graph.task("ingest", summary("In a batch")) for _ in range(3)]
     results = [outcome["result"] for outcome in graph.run("ingest", *tasks)]
     assert [result["duplicate"] for result in results] == [False, True, True]
@@ -241,24 +249,24 @@ def test_the_same_content_twice_in_a_batch_is_one_memory(graph: CogneeProcess) -
     assert len({result["memory_number"] for result in results}) == 1
 
 
-def test_another_attempt_of_the_same_job_is_no_duplicate(graph: CogneeProcess) -> None:
+def test_another_attempt_of_the_same_job_is_no_duplicate(graph: Fork) -> None:
     """An attempt may have died right after its commit."""
     first = graph.ingest(summary("Again"), job_id="the-same-job")
     again = graph.ingest(summary("Again"), job_id="the-same-job")
     assert (again["duplicate"], again["memory_number"]) == (False, first["memory_number"])
 
 
-def test_a_duplicate_never_changes_the_status(graph: CogneeProcess) -> None:
+def test_a_duplicate_never_changes_the_status(graph: Fork) -> None:
     """That would undo a compaction; set_status is there for it."""
     graph.ingest(summary("Settled", status="Superseded"))
     again = graph.ingest(summary("Settled", status="Active"))
     assert (again["duplicate"], again["status"]) == (True, "Superseded")
-    node = graph.node(again["memory_id"])
+    node = seen(graph, "node", again["memory_id"])
     assert node is not None
     assert node["status"] == "Superseded"
 
 
-def test_the_topic_makes_a_difference_and_the_order_of_decisions_too(graph: CogneeProcess) -> None:
+def test_the_topic_makes_a_difference_and_the_order_of_decisions_too(graph: Fork) -> None:
     base = graph.ingest(summary("Same", decisions=["a", "b"]))
     topic = graph.ingest(summary("Same", decisions=["a", "b"], topic_id="elsewhere"))
     order = graph.ingest(summary("Same", decisions=["b", "a"]))
@@ -268,7 +276,7 @@ def test_the_topic_makes_a_difference_and_the_order_of_decisions_too(graph: Cogn
 # --- many together ---
 
 
-def test_a_bad_one_among_many_fails_alone(graph: CogneeProcess) -> None:
+def test_a_bad_one_among_many_fails_alone(graph: Fork) -> None:
     good = render(Content("Among many", "Good"), Metadata("among-many", created_at=SUBMITTED))
     bad = good.replace("Status: N/A", "Status: Sideways").replace("Status: Active", "Status: Sideways")
     assert bad != good
@@ -284,34 +292,34 @@ def test_a_bad_one_among_many_fails_alone(graph: CogneeProcess) -> None:
     assert "Sideways" in outcomes[1]["error"]["message"]
     numbers = [outcome["result"]["memory_number"] for outcome in outcomes if "result" in outcome]
     assert numbers == list(range(numbers[0], numbers[0] + 3))
-    assert graph.lag() == 0
+    assert seen(graph, "lag") == 0
 
 
-def test_a_large_batch_is_written_whole(graph: CogneeProcess) -> None:
+def test_a_large_batch_is_written_whole(graph: Fork) -> None:
     tasks = [graph.task("ingest", summary(f"Large {number}", topic_id="large")) for number in range(64)]
     results = [outcome["result"] for outcome in graph.run("ingest", *tasks)]
     assert {result["timings_ms"]["jobs_together"] for result in results} == {64}
     assert len({result["memory_number"] for result in results}) == 64
-    (topic,) = [node for name, node in graph.neighbours(results[0]["memory_id"]) if name == "about"]
+    (topic,) = [node for name, node in seen(graph, "neighbours", results[0]["memory_id"]) if name == "about"]
     assert edges(graph, topic["id"])["about", "ConversationSummary"] == 64
 
 
 # --- afterwards ---
 
 
-def test_a_status_changes_in_the_store_and_in_the_graph(graph: CogneeProcess) -> None:
+def test_a_status_changes_in_the_store_and_in_the_graph(graph: Fork) -> None:
     found = graph.ingest(summary("To be superseded"))
     task = graph.task("set_status", {"memory_id": found["memory_id"], "status": "Superseded"})
     (outcome,) = graph.run("set_status", task)
     assert outcome["result"]["status"] == "Superseded"
-    node = graph.node(found["memory_id"])
+    node = seen(graph, "node", found["memory_id"])
     assert node is not None
     assert node["status"] == "Superseded"
     assert edges(graph, found["memory_id"]) == {("about", "Topic"): 1}
-    assert graph.lag() == 0
+    assert seen(graph, "lag") == 0
 
 
-def test_a_status_of_nothing_is_an_error_of_its_own(graph: CogneeProcess) -> None:
+def test_a_status_of_nothing_is_an_error_of_its_own(graph: Fork) -> None:
     tasks = [
         graph.task("set_status", {"memory_id": "nobody", "status": "Active"}),
         graph.task("set_status", {"memory_id": graph.ingest(summary("There"))["memory_id"], "status": "Draft"}),
@@ -321,14 +329,14 @@ def test_a_status_of_nothing_is_an_error_of_its_own(graph: CogneeProcess) -> Non
     assert there["result"]["status"] == "Draft"
 
 
-def test_what_was_forgotten_is_not_brought_back_by_an_older_job(graph: CogneeProcess) -> None:
+def test_what_was_forgotten_is_not_brought_back_by_an_older_job(graph: Fork) -> None:
     found = graph.ingest(summary("To be forgotten"))
     with closing(sqlite3.connect(graph.place.workspace.memory_db)) as connection, connection:
         connection.execute("DELETE FROM words WHERE rowid = ?", (found["memory_number"],))
         connection.execute("DELETE FROM memories WHERE id = ?", (found["memory_id"],))
         connection.execute("INSERT INTO tombstones VALUES (?, '2026-11-10T00:00:00Z')", (found["memory_id"],))
     older, newer = (
-        graph.task("ingest", summary("To be forgotten"), accepted_at=at)
+        graph.task("ingest", summary("To be forgotten"), at=at)
         for at in ("2026-11-09T00:00:00Z", "2026-11-11T00:00:00Z")
     )
     (outcome,) = graph.run("ingest", older)
@@ -338,10 +346,10 @@ def test_what_was_forgotten_is_not_brought_back_by_an_older_job(graph: CogneePro
     assert outcome["result"]["memory_number"] > found["memory_number"]
 
 
-def test_an_outcome_is_json(graph: CogneeProcess) -> None:
+def test_an_outcome_is_json(graph: Fork) -> None:
     found = graph.ingest(summary("Ünïcode ✓", decisions=["状态机"]))
     assert json.loads(json.dumps(found)) == found
-    node = graph.node(found["memory_id"])
+    node = seen(graph, "node", found["memory_id"])
     assert node is not None
     assert node["decisions"] == ["状态机"]
 
@@ -349,9 +357,9 @@ def test_an_outcome_is_json(graph: CogneeProcess) -> None:
 # --- questions ---
 
 
-def test_without_a_language_model_the_context_is_given_alone(graph: CogneeProcess) -> None:
+def test_without_a_language_model_the_context_is_given_alone(graph: Fork) -> None:
     memory = graph.ingest(
-        {"summary": {"topic": "Lighthouse keepers", "context": "They keep owls.", "decisions": ["Owls stay."]}}
+        {"summary": {"topic": "Lighthouse keepers", "context": "They keep owls.", "decisions": ["Owls stay."]}},
     )
     (outcome,) = graph.run("ask", graph.task("ask", {"question": "What about the lighthouse keepers and their owls?"}))
     said = outcome["result"]
@@ -367,7 +375,7 @@ def test_without_a_language_model_the_context_is_given_alone(graph: CogneeProces
 
 
 @pytest.fixture
-def every(graph: CogneeProcess) -> Iterator[Place]:
+def every(graph: Fork) -> Iterator[Place]:
     """The workspace of the process that holds cognee, with no relevance floor and room for all."""
     place = graph.place
     more = {"COGNEE_MEMORY_RELEVANCE_FLOOR": "0", "COGNEE_MEMORY_MAX_RESULTS": "1000"}
@@ -377,7 +385,7 @@ def every(graph: CogneeProcess) -> Iterator[Place]:
     place.environment = before
 
 
-def test_the_similarity_agrees_with_cognees_own_vector_search(graph: CogneeProcess, every: Place) -> None:
+def test_the_similarity_agrees_with_cognees_own_vector_search(graph: Fork, every: Place) -> None:
     texts = [
         "Tokens are renewed by one process only",
         "Backups run every night",
@@ -387,7 +395,7 @@ def test_the_similarity_agrees_with_cognees_own_vector_search(graph: CogneeProce
     ]
     ids = [graph.ingest({"summary_text": text})["memory_id"] for text in texts]
     for query in ("who renews tokens?", texts[0], "nightly backup", "word " * 600):
-        theirs = graph.search(query, "LegacyMemory_text", 1000)
+        theirs = dict(seen(graph, "search", query, "LegacyMemory_text", 1000))
         found = every.python(SCRIPT, str(every.workspace.root), query, "--max-tokens", "1000000")
         ours = {hit["memory_id"]: hit for hit in json.loads(found.stdout)["results"]}
         for memory_id in ids:
@@ -396,7 +404,7 @@ def test_the_similarity_agrees_with_cognees_own_vector_search(graph: CogneeProce
             assert ours[memory_id]["vector_score"] == pytest.approx(max(0.0, cosine), abs=1e-3), query
 
 
-def test_retrieval_works_while_the_worker_writes_and_sees_each_commit_whole(graph: CogneeProcess, every: Place) -> None:
+def test_retrieval_works_while_the_worker_writes_and_sees_each_commit_whole(graph: Fork, every: Place) -> None:
     """A reader is never refused, and what it has seen once it sees ever after."""
     batches = [
         [graph.task("ingest", {"summary": {"topic": "Beside", "topic_id": "beside", "context": f"Text {n} {m}"}})

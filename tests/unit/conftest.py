@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from in_process import InProcess
 from inbox_door import Door
 from shelf import Shelf
 
@@ -22,6 +23,12 @@ def workspace(tmp_path: Path) -> Workspace:
     found.memory.mkdir(mode=0o700, parents=True)
     spool.prepare(found.spool)
     return found
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> InProcess:
+    """An adopted workspace with no worker, whose command line is called in this process."""
+    return InProcess(tmp_path)
 
 
 @pytest.fixture

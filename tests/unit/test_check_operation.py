@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 from fake_graph import WithFakeGraph
 from harness import dump
@@ -54,8 +54,8 @@ def findings(workspace: Workspace) -> dict[str, dict[str, Any]]:
     """What the job finds, by code; the model's files are not on every machine that runs the tests."""
     with WithFakeGraph(workspace) as stores:
         found = done(outcome(stores, "check", {}, at=NOW))
-    jsonschema.validate(found, schema_of(CheckResult))
-    jsonschema.validate(without_strings(found), schema_of(CheckResult))
+    jsonschema_rs.validate(schema_of(CheckResult), found)
+    jsonschema_rs.validate(schema_of(CheckResult), without_strings(found))
     assert "quokka" not in json.dumps(found), "no text of a memory is told"
     return {each["code"]: each for each in found["findings"] if each["group"] != "model"}
 

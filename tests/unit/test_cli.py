@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from harness import Place, held, raising, until
+from in_process import InProcess
 from spooled_jobs import spooled
 
 from bridge import compact, migrate_summaries
@@ -261,7 +262,7 @@ def test_wrong_usage_is_said_on_stderr_with_the_exit_status_two(line: str, capsy
 
 
 def test_an_answer_in_json_is_one_object_on_stdout_and_nothing_else(place: Place) -> None:
-    done = place.cli("status", "--json")
+    done = Place.cli(place, "status", "--json")
     assert done.stderr == ""
     assert done.stdout.count("\n") == 1
     found = json.loads(done.stdout)
@@ -276,27 +277,27 @@ def test_no_command_takes_an_abbreviated_option() -> None:
 
 @pytest.mark.parametrize("arguments", [["dance"], ["jobs", "list", "--limit", "x"], ["retrieve", "  "]])
 def test_wrong_usage_is_an_object_too_where_json_was_asked_for(place: Place, arguments: list[str]) -> None:
-    done = place.python("-m", "worker.cli", *arguments, "--json")
+    done = place.cli(*arguments, "--json")
     assert done.returncode == 2
     found = json.loads(done.stdout)
     assert (found["success"], found["error_code"] in ("ARGUMENT_INVALID", "QUERY_EMPTY")) == (False, True)
 
 
 def test_an_error_is_told_to_a_person_on_stderr_with_what_to_do(place: Place) -> None:
-    done = place.cli("worker", "status")
+    done = Place.cli(place, "worker", "status")
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("WORKER_NOT_RUNNING: ")
     assert "What to do: Start one: cognee-memory worker start." in done.stderr
 
 
-def test_a_missing_workspace_is_an_error(place: Place) -> None:
-    done = place.python("-m", "worker.cli", "status", "--workspace", str(place.workspace.root / "nowhere"), "--json")
+def test_a_missing_workspace_is_an_error(place: InProcess) -> None:
+    done = place.within(place.config, "status", "--workspace", "nowhere", "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout)["error_code"] == "WORKSPACE_MISSING"
 
 
 def test_a_foreign_workspace_is_closed_until_it_is_trusted(tmp_path: Path) -> None:
-    place = Place(tmp_path, adopted=False)
+    place = InProcess(tmp_path, adopted=False)
     spool.prepare(place.spool)
     (place.spool.results / "job-1.json").write_text("{}")
     assert place.json("jobs", "list")["error_code"] == "WORKSPACE_NOT_TRUSTED"
@@ -358,7 +359,7 @@ REJECTED_JOBS = [
 
 @pytest.mark.parametrize("job", REJECTED_JOBS)
 def test_a_job_that_the_worker_would_reject_is_refused_at_once(tmp_path: Path, job: dict[str, Any]) -> None:
-    place = Place(tmp_path, adopted=False)
+    place = InProcess(tmp_path, adopted=False)
     found = submitted(place, job)
     assert (found["success"], found["exit_status"]) == (False, 4)
     assert not place.spool.root.exists()
@@ -545,7 +546,7 @@ def test_each_list_and_each_answer_that_finds_nothing_says_that_a_job_waits(plac
 
 
 def test_retrieving_from_a_workspace_that_was_never_used_gives_no_results(tmp_path: Path) -> None:
-    place = Place(tmp_path, adopted=False)
+    place = InProcess(tmp_path, adopted=False)
     found = place.json("retrieve", "anything")
     assert (found["success"], found["results"], found["total_results"]) == (True, [], 0)
     assert list(place.workspace.root.iterdir()) == []

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-import jsonschema
+import jsonschema_rs
 import pytest
+from contract import published
 from fake_embedder import FakeEmbedder
 from fake_graph import FakeCognee, WithFakeGraph
 from harness import raising
@@ -28,10 +29,8 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
-from tools.schemas import schemas
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
-SCHEMAS = schemas()
 EARLIER, LATER = "2026-11-20T11:00:00Z", "2026-11-20T13:00:00Z"
 WITH_MODEL = Settings(llm_api_key="key", llm_model="openai/test")
 
@@ -120,7 +119,7 @@ class Place(WithFakeGraph):
     def cognify(self, **fields: Any) -> dict[str, Any]:
         """The result of a job that succeeds, as its schema has it."""
         found = done(self.run("cognify", fields, fields.pop("job_id", "job")))
-        jsonschema.validate(found, SCHEMAS["result.cognify.schema.json"])
+        jsonschema_rs.validate(published("result.cognify"), found)
         return found
 
     def failed(self, **fields: Any) -> JobError:
@@ -128,7 +127,7 @@ class Place(WithFakeGraph):
 
     def ask(self, question: str = "Which database?") -> dict[str, Any]:
         found = done(self.run("ask", {"question": question}))
-        jsonschema.validate(found, SCHEMAS["result.ask.schema.json"])
+        jsonschema_rs.validate(published("result.ask"), found)
         return found
 
     def forget(self, memory_id: str) -> None:

@@ -9,9 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import job_copies
-import jsonschema
+import jsonschema_rs
 import numpy as np
 import pytest
+from contract import published
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
 from harness import dump, raising
@@ -32,7 +33,6 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
-from tools.schemas import schemas
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
 
@@ -70,7 +70,7 @@ def outcome(
 
 def done(stores: Stores, kind: str = "compact", **options: Any) -> dict[str, Any]:
     result = job_copies.done(outcome(stores, kind, **options))
-    jsonschema.validate(result, schemas()[f"result.{kind}.schema.json"])
+    jsonschema_rs.validate(published(f"result.{kind}"), result)
     return result
 
 

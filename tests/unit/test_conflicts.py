@@ -116,11 +116,10 @@ def test_what_narrows_adds_or_speaks_of_something_else_is_no_conflict(earlier: s
     assert compare(earlier, later) is None
 
 
-@pytest.mark.parametrize("pair", labelled("conflicts_dev"), ids=lambda pair: str(pair["earlier"])[:40])
-def test_a_statement_does_not_conflict_with_itself(pair: dict[str, object]) -> None:
-    for text in (str(pair["earlier"]), str(pair["later"])):
-        for same in (text, f"{text}.", text.upper()):
-            assert compare(text, same) is None
+def test_a_statement_does_not_conflict_with_itself() -> None:
+    texts = [str(pair[side]) for pair in labelled("conflicts_dev") for side in ("earlier", "later")]
+    pairs = [(text, same) for text in texts for same in (text, f"{text}.", text.upper())]
+    assert [pair for pair in pairs if compare(*pair) is not None] == []
 
 
 MORE_APART = [

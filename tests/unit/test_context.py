@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from contract import fields_of
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from shelf import NOW, Shelf, legacy, record, summary
 
 from bridge.embedding.config import EmbeddingConfig
@@ -277,7 +277,6 @@ def memories(draw: st.DrawFn) -> list[Memory]:
     return found
 
 
-@settings(deadline=None, max_examples=300)
 @given(found=memories(), budget=st.integers(1, 250))
 def test_the_block_keeps_its_budget_for_any_memory(word_pieces: CountTokens, found: list[Memory], budget: int) -> None:
     for count in (word_pieces, len):

@@ -2,7 +2,6 @@
 
 import hashlib
 import importlib
-import json
 import platform
 import shutil
 import tomllib
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness import Place
+from in_process import InProcess
 
 from bridge.embedding import local_models, model_download, model_files
 from bridge.embedding.config import EmbeddingConfig
@@ -270,7 +269,7 @@ def test_no_job_waits_for_what_only_a_person_can_do(code: str) -> None:
 
 def test_status_says_it_first(tmp_path: Path) -> None:
     model = {"EMBEDDING_PROVIDER": MULTILINGUAL.provider, "EMBEDDING_MODEL": MULTILINGUAL.model}
-    place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(tmp_path / "cache"), **model)
-    first = json.loads(place.cli("status", "--json").stdout)["advice"][0]
+    place = InProcess(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(tmp_path / "cache"), **model)
+    first = place.json("status")["advice"][0]
     assert "Until then no memory is stored. Fetch it: cognee-memory model use multilingual." in first
     assert place.cli("ingest", "a", "b").returncode == 1

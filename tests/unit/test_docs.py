@@ -13,8 +13,9 @@ from html import unescape
 from pathlib import Path
 from typing import Any, TypeVar
 
-import jsonschema
+import jsonschema_rs
 import pytest
+from contract import published
 from harness import PATIENCE
 
 from bridge.settings import load
@@ -134,9 +135,8 @@ def check_block(kind: str, content: str) -> None:
 
 
 @cache
-def validator(kind: str) -> jsonschema.protocols.Validator:
-    schema = json.loads((ROOT / "docs" / "schemas" / f"{kind}.schema.json").read_text("utf-8"))
-    return jsonschema.validators.validator_for(schema)(schema)
+def validator(kind: str) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(published(kind))
 
 
 @on_every_page

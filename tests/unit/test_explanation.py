@@ -219,7 +219,7 @@ QUESTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=400 if SOAK else 25)
+@settings(max_examples=400 if SOAK else 25)
 @given(question=QUESTIONS)
 def test_totals_are_the_scores_of_retrieval_digit_for_digit(random_shelf: Shelf, question: dict[str, Any]) -> None:
     hits = random_shelf.retrieve(**question, max_results=50, max_tokens=1_000_000)["results"]
@@ -240,7 +240,7 @@ def test_totals_are_the_scores_of_retrieval_digit_for_digit(random_shelf: Shelf,
         assert item["score"]["total"] == pytest.approx(recomputed(item, by_query["metadata"]["ranking"]), abs=1e-9)
 
 
-@settings(deadline=None, max_examples=100 if SOAK else 20)
+@settings(max_examples=100 if SOAK else 20)
 @given(question=QUESTIONS)
 def test_an_explanation_says_of_the_context_what_it_is(random_shelf: Shelf, question: dict[str, Any]) -> None:
     question = {**question, "max_results": 6, "max_tokens": 220}

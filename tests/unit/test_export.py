@@ -16,8 +16,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID, uuid5
 
-import jsonschema
+import jsonschema_rs
 import pytest
+from contract import published
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
 from harness import sql
@@ -43,7 +44,6 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed
 from jobs.model import Record
-from tools.schemas import schemas
 from worker.cli import main, parser
 from worker.scheduling.retention import prune
 from worker.terminal import job_commands
@@ -53,7 +53,7 @@ NOW = clock.parse("2026-11-20T12:00:00Z")
 EARLIER, LATER = "2026-11-01T10:00:00Z", "2026-11-19T10:00:00Z"
 SOMEWHERE = UUID("6f1c2b1e-0d7a-4c55-9a53-3f0f6f1a9b10")
 FILE = "memories.jsonl"
-RESULT = jsonschema.Draft202012Validator(schemas()["result.import.schema.json"])
+RESULT = jsonschema_rs.Draft202012Validator(published("result.import"))
 
 
 def an_id(name: str) -> str:
@@ -303,7 +303,7 @@ def test_a_verdict_on_a_memory_that_is_not_here_is_not_imported(here: WithFakeGr
 
 def test_every_line_is_as_the_published_schema_says(here: WithFakeGraph) -> None:
     some_of_everything(here)
-    schema = jsonschema.Draft202012Validator(schemas()["export.schema.json"])
+    schema = jsonschema_rs.Draft202012Validator(published("export"))
     expected = ["header", *["memory"] * 7, *["compaction"] * 2, "cognified", *["feedback"] * 2, "verdict", "end"]
     assert [line["type"] for line in lines_of(here)] == expected
     for line in lines_of(here):
@@ -370,7 +370,7 @@ def additions(draw: st.DrawFn) -> Addition:
 
 
 @given(additions())
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_any_memory_comes_back_from_its_line_as_it_was(addition: Addition) -> None:
     line = json.loads(export._encoded(line_of(addition)))
     found = export_file._line(2, json.dumps(line).encode(), is_first=False)
@@ -380,7 +380,7 @@ def test_any_memory_comes_back_from_its_line_as_it_was(addition: Addition) -> No
 
 
 @given(st.lists(additions(), max_size=4, unique_by=(lambda a: a.memory.id, lambda a: a.memory.number)))
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 def test_any_store_comes_back_from_its_export_as_it_was(found: list[Addition]) -> None:
     shown = {(a.memory.kind, a.memory.metadata.topic_id, a.memory.content, a.memory.text) for a in found}
     if len(shown) < len(found):
@@ -499,7 +499,7 @@ def test_an_original_of_two_stays_for_who_lacks_it(here: WithFakeGraph, there: W
 def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
     do(here, "clear_topics", ["ranking"])
-    schema = jsonschema.Draft202012Validator(schemas()["export.schema.json"])
+    schema = jsonschema_rs.Draft202012Validator(published("export"))
     for line in lines_of(here):
         schema.validate(line)
     imported(there, lines_of(here))

@@ -37,9 +37,15 @@ def of_file(shelf: Shelf, name: str) -> list[tuple[str, Asked]]:
     return [(row["category"], asked) for row, asked in zip(rows, absent.ask(shelf, rows), strict=True)]
 
 
-def test_questions_without_an_answer_find_nothing_or_one_weak_hit(decisions: Shelf) -> None:
+@pytest.fixture(scope="module")
+def asked(decisions: Shelf) -> list[tuple[str, Asked]]:
+    return of_file(decisions, "queries.jsonl")
+
+
+def test_questions_without_an_answer_find_nothing_or_one_weak_hit(
+    decisions: Shelf, asked: list[tuple[str, Asked]]
+) -> None:
     """The six of the gate, those of another subject, and sixteen more."""
-    asked = of_file(decisions, "queries.jsonl")
     for least, unanswered in (
         (5, [one for category, one in asked if category == "absent"]),
         (24, [one for category, one in asked if category == "foreign"]),
@@ -49,8 +55,8 @@ def test_questions_without_an_answer_find_nothing_or_one_weak_hit(decisions: She
         assert all(len(one.hits) == 1 for one in unanswered if one.is_weak)
 
 
-def test_no_answer_is_lost_and_few_right_ones_are_weak(decisions: Shelf) -> None:
-    answerable = [one for _, one in of_file(decisions, "queries.jsonl") if one.relevant]
+def test_no_answer_is_lost_and_few_right_ones_are_weak(asked: list[tuple[str, Asked]]) -> None:
+    answerable = [one for _, one in asked if one.relevant]
     assert all(one.is_right for one in answerable if one.is_weak)
     assert sum(one.is_weak for one in answerable) <= 5
 

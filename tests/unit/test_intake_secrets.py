@@ -181,7 +181,7 @@ def test_a_secret_in_a_files_name_is_not_kept(door: Door) -> None:
 
 
 def test_of_a_file_too_large_the_beginning_is_kept_and_that_said(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rejecting, "MAX_BYTES", 2 * 1024 * 1024)
+    monkeypatch.setattr(rejecting, "MAX_BYTES", 64 * 1024)
     data = (f"the key is {KEY}\n" * 150_000).encode()
     assert len(data) > rejecting.MAX_BYTES
     door.drop("bad.json", data)

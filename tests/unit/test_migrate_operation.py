@@ -473,7 +473,7 @@ def test_numbers_are_not_given_again_after_an_undo(bench: Bench) -> None:
     assert numbers.isdisjoint(again)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from(["m", "n", "undo-m", "undo-n", "limited"]), max_size=6))
 def test_in_any_order_a_memory_is_there_once_or_not(tmp_path_factory: pytest.TempPathFactory, order: list[str]) -> None:
     bench = Bench(tmp_path_factory.mktemp("any"))

@@ -29,24 +29,19 @@ def test_the_library_is_as_published(name: str) -> None:
     assert sha256(data).hexdigest() == VENDORED[name]
 
 
-@pytest.mark.parametrize("path", OURS, ids=lambda path: path.name)
-def test_a_module_says_what_it_owns(path: Path) -> None:
-    assert path.read_text("utf-8").startswith("// ")
+def test_a_module_says_what_it_owns() -> None:
+    assert [path.name for path in OURS if not path.read_text("utf-8").startswith("// ")] == []
 
 
-@pytest.mark.parametrize("path", OURS, ids=lambda path: path.name)
-def test_no_module_makes_markup_or_code_of_text(path: Path) -> None:
-    text = path.read_text("utf-8")
+def test_no_module_makes_markup_or_code_of_text() -> None:
     ways = r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function|srcdoc|javascript:|style="
-    assert re.findall(ways, text) == []
+    assert [path.name for path in OURS if re.search(ways, path.read_text("utf-8"))] == []
 
 
-@pytest.mark.parametrize("path", [*OURS, PAGE / "index.html", PAGE / "style.css"], ids=lambda path: path.name)
-def test_no_file_names_another_host(path: Path) -> None:
-    named = re.findall(
-        r"(?:https?:)?//[\w.-]+\.\w+", re.sub(r"http://www\.w3\.org/2000/svg", "", path.read_text("utf-8"))
-    )
-    assert named == []
+def test_no_file_names_another_host() -> None:
+    for path in (*OURS, PAGE / "index.html", PAGE / "style.css"):
+        text = re.sub(r"http://www\.w3\.org/2000/svg", "", path.read_text("utf-8"))
+        assert re.findall(r"(?:https?:)?//[\w.-]+\.\w+", text) == [], path.name
 
 
 def test_the_meter_of_a_status_is_full_at_the_highest_multiplier() -> None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
+from contract import published
 from fake_embedder import FakeEmbedder
 from harness import dump, sql
 from job_copies import done, outcome, refused as refusal
@@ -24,7 +25,6 @@ from bridge.store.similar_ids import nearest
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from tools.schemas import schemas
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
 
@@ -87,8 +87,8 @@ def test_the_answer_is_as_the_schema_says(stores: Stores) -> None:
     add(stores, "Retry three times", day=9, importance=0.5)
     add(stores, "Retry five times")
     found = shown(stores)
-    schema = schemas()["result.compact.schema.json"]
-    jsonschema.validate(found, schema)
+    schema = published("result.compact")
+    jsonschema_rs.validate(schema, found)
     for name, model in (("summaries", "CompactedMemory"), ("conflicts", "CompactionConflict")):
         assert set(found[name][0]) == set(schema["$defs"][model]["properties"]) - {"reason"}
     assert set(found["decision_record"]) == set(schema["$defs"]["PreviewedRecord"]["properties"])

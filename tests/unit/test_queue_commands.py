@@ -1,18 +1,17 @@
 """The commands about the queue without a worker: what they show, what they ask for, and when they ask back."""
 
-import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from harness import Place
+from in_process import InProcess
 from spooled_jobs import spooled
 
 from jobs import clock, lifecycle, spool
 from jobs.errors import JobError
 from jobs.model import encode
 from worker.admin import overview
-from worker.cli import main
 from worker.terminal import job_requests
 from worker.terminal.worker import show_overview
 
@@ -36,33 +35,8 @@ def rejected(place: Place, name: str) -> None:
     spool.reject(place.spool, spool.Entry(path, None), error, None, clock.iso(clock.now()))
 
 
-class Answers:
-    """Run commands in this process."""
-
-    def __init__(self, place: Place, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        self._place = place
-        self._capfd = capfd
-        monkeypatch.setattr("bridge.interface.envelope.claim_stdout", lambda: None)
-        monkeypatch.setattr("bridge.interface.envelope._claimed", 1)
-
-    def run(self, *arguments: str) -> tuple[int, str, str]:
-        status = main([*arguments, "--workspace", str(self._place.workspace.root)])
-        told = self._capfd.readouterr()
-        return status, told.out, told.err
-
-    def json(self, *arguments: str) -> dict[str, Any]:
-        _, out, _ = self.run(*arguments, "--json")
-        found: dict[str, Any] = json.loads(out)
-        return found
-
-
 @pytest.fixture
-def cli(place: Place, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Answers:
-    return Answers(place, capfd, monkeypatch)
-
-
-@pytest.fixture
-def night(place: Place) -> Place:
+def night(place: InProcess) -> InProcess:
     """Two failures of one cause, one of another, one success, one cancelled, one that waits, one rejected file."""
     job(place, "topic-1", STARTED, failed("TOPIC_NOT_FOUND", "There is no topic 'x'."), ago=3)
     job(place, "topic-2", STARTED, failed("TOPIC_NOT_FOUND", "There is no topic 'y'."), ago=1)
@@ -78,8 +52,8 @@ def night(place: Place) -> Place:
 # --- seeing ---
 
 
-def test_the_list_shows_jobs_inbox_rejected_files_and_why_jobs_failed(night: Place, cli: Answers) -> None:
-    status, out, err = cli.run("jobs", "list")
+def test_the_list_shows_jobs_inbox_rejected_files_and_why_jobs_failed(night: InProcess) -> None:
+    status, out, err = night.run("jobs", "list")
     lines = out.splitlines()
     assert (status, err) == (0, "")
     jobs = ["waits-1", "topic-2", "model-1", "topic-1", "done-1", "gone-1"]
@@ -103,37 +77,37 @@ FILTERS = [
 
 
 @pytest.mark.parametrize(("options", "expected"), FILTERS)
-def test_filters_narrow_the_list(night: Place, cli: Answers, options: list[str], expected: list[str]) -> None:
-    found = cli.json("jobs", "list", *options)
+def test_filters_narrow_the_list(night: InProcess, options: list[str], expected: list[str]) -> None:
+    found = night.json("jobs", "list", *options)
     assert [brief["job_id"] for brief in found["jobs"]] == expected
     assert (found["total"], found["next"], found["in_inbox"]) == (len(expected), None, [])
 
 
-def test_a_list_goes_on_where_the_former_one_ended(night: Place, cli: Answers) -> None:
-    first = cli.json("jobs", "list", "--limit", "4")
-    second = cli.json("jobs", "list", "--limit", "4", "--after", first["next"])
+def test_a_list_goes_on_where_the_former_one_ended(night: InProcess) -> None:
+    first = night.json("jobs", "list", "--limit", "4")
+    second = night.json("jobs", "list", "--limit", "4", "--after", first["next"])
     assert [brief["job_id"] for brief in second["jobs"]] == ["done-1", "gone-1"]
     assert (first["total"], second["next"]) == (6, None)
-    shown = cli.run("jobs", "list", "--limit", "2", "--after", cli.json("jobs", "list", "--limit", "2")["next"])[1]
+    shown = night.run("jobs", "list", "--limit", "2", "--after", night.json("jobs", "list", "--limit", "2")["next"])[1]
     assert f"6 jobs in all; older ones: --after {first['next']}" in shown
 
 
-def test_the_counts_and_causes_are_of_all_that_fit_not_of_the_page_alone(night: Place, cli: Answers) -> None:
-    found = cli.json("jobs", "list", "--limit", "1")
+def test_the_counts_and_causes_are_of_all_that_fit_not_of_the_page_alone(night: InProcess) -> None:
+    found = night.json("jobs", "list", "--limit", "1")
     assert found["counts"] == {"queued": 1, "failed": 3, "succeeded": 1, "cancelled": 1}
     expected = [("TOPIC_NOT_FOUND", 2), ("LLM_NOT_CONFIGURED", 1)]
     assert [(cause["code"], cause["count"]) for cause in found["causes"]] == expected
-    assert cli.json("jobs", "causes")["causes"] == found["causes"]
+    assert night.json("jobs", "causes")["causes"] == found["causes"]
 
 
 @pytest.mark.parametrize("option", [["--state", "odd"], ["--kind", "odd"], ["--error", "odd"], ["--since", "odd"]])
-def test_a_filter_that_means_nothing_is_wrong_usage(place: Place, cli: Answers, option: list[str]) -> None:
-    assert cli.run("jobs", "list", *option)[0] == 2
+def test_a_filter_that_means_nothing_is_wrong_usage(place: InProcess, option: list[str]) -> None:
+    assert place.run("jobs", "list", *option)[0] == 2
 
 
-def test_a_job_is_shown_with_what_was_asked_its_attempts_and_the_way_out(night: Place, cli: Answers) -> None:
+def test_a_job_is_shown_with_what_was_asked_its_attempts_and_the_way_out(night: InProcess) -> None:
     night.spool.log.write_text("one\n2026 failed job_id=model-1 code=X\nthree\n")
-    status, out, _ = cli.run("jobs", "show", "model", "--log")
+    status, out, _ = night.run("jobs", "show", "model", "--log")
     shown = {line.split("  ")[0]: line.split("  ", 1)[-1].strip() for line in out.splitlines() if line.strip()}
     assert status == 0
     assert (shown["job"], shown["kind"], shown["asked"]) == ("model-1", "compact", "topic_id: t")
@@ -146,35 +120,35 @@ def test_a_job_is_shown_with_what_was_asked_its_attempts_and_the_way_out(night: 
     assert "three" not in out
 
 
-def test_a_job_as_an_object_has_its_record_and_its_kept_copy(night: Place, cli: Answers) -> None:
-    found = cli.json("jobs", "show", "model-1", "--log")
+def test_a_job_as_an_object_has_its_record_and_its_kept_copy(night: InProcess) -> None:
+    found = night.json("jobs", "show", "model-1", "--log")
     assert (found["job"]["state"], found["asked"]["payload"], found["in_flight"]) == ("failed", {"topic_id": "t"}, None)
     assert found["log"] == []
     night.spool.ended_copy("model-1").unlink()
-    assert cli.json("jobs", "show", "model-1")["asked"] is None
-    assert "Its copy was removed: submit it again." in cli.run("jobs", "show", "model-1")[1]
-    assert cli.json("jobs", "show", "dropped")["job"] == {"job_id": "dropped-1", "state": "in the inbox"}
+    assert night.json("jobs", "show", "model-1")["asked"] is None
+    assert "Its copy was removed: submit it again." in night.run("jobs", "show", "model-1")[1]
+    assert night.json("jobs", "show", "dropped")["job"] == {"job_id": "dropped-1", "state": "in the inbox"}
 
 
-def test_lines_of_rotated_logs_are_found_the_oldest_first(night: Place, cli: Answers) -> None:
+def test_lines_of_rotated_logs_are_found_the_oldest_first(night: InProcess) -> None:
     for name, text in (("worker.log.2", "a model-1\n"), ("worker.log.1", "b model-1\n"), ("worker.log", "c model-1\n")):
         (night.spool.worker / name).write_text(text)
-    assert cli.json("jobs", "show", "model-1", "--log")["log"] == ["a model-1", "b model-1", "c model-1"]
+    assert night.json("jobs", "show", "model-1", "--log")["log"] == ["a model-1", "b model-1", "c model-1"]
 
 
-def test_a_damaged_record_is_called_damaged(night: Place, cli: Answers) -> None:
+def test_a_damaged_record_is_called_damaged(night: InProcess) -> None:
     night.spool.record("torn").write_text("{")
     for verb in ("show", "wait"):
-        found = cli.json("jobs", verb, "torn")
+        found = night.json("jobs", verb, "torn")
         assert (found["error_code"], "damaged" in found["error"]) == ("JOB_NOT_FOUND", True), verb
         assert "cognee-memory doctor" in found["remediation"]
 
 
 @pytest.mark.parametrize("content", ["{}", '{"payload": []}', "[]", "half"])
-def test_a_damaged_copy_is_shown_as_none(night: Place, cli: Answers, content: str) -> None:
+def test_a_damaged_copy_is_shown_as_none(night: InProcess, content: str) -> None:
     night.spool.ended_copy("model-1").write_text(content)
-    assert cli.json("jobs", "show", "model-1")["asked"] is None
-    assert cli.run("jobs", "show", "model-1")[0] == 0
+    assert night.json("jobs", "show", "model-1")["asked"] is None
+    assert night.run("jobs", "show", "model-1")[0] == 0
 
 
 def test_a_request_is_reported_where_the_worker_has_no_heartbeat(capsys: pytest.CaptureFixture[str]) -> None:
@@ -183,55 +157,55 @@ def test_a_request_is_reported_where_the_worker_has_no_heartbeat(capsys: pytest.
 
 
 @pytest.mark.parametrize("command", [("history",), ("jobs", "list"), ("memories", "list")])
-def test_a_limit_below_one_is_wrong_usage(place: Place, cli: Answers, command: tuple[str, ...]) -> None:
+def test_a_limit_below_one_is_wrong_usage(place: InProcess, command: tuple[str, ...]) -> None:
     for limit in ("0", "-3"):
-        assert cli.run(*command, "--limit", limit)[0] == 2
+        assert place.run(*command, "--limit", limit)[0] == 2
 
 
 # --- asking ---
 
 
-def test_filters_ask_back_and_without_a_person_nothing_is_done(night: Place, cli: Answers) -> None:
+def test_filters_ask_back_and_without_a_person_nothing_is_done(night: InProcess) -> None:
     for options in (["--json"], []):
-        status, out, err = cli.run("jobs", "retry", "--state", "failed", *options)
+        status, out, err = night.run("jobs", "retry", "--state", "failed", *options)
         assert status == 1
         assert "NOT_CONFIRMED" in out + err
         assert "3 jobs would be affected" in out + err
     assert not night.spool.control.is_dir() or list(night.spool.control.iterdir()) == []
 
 
-def test_with_yes_all_that_fit_are_asked_for_but_not_what_was_cancelled(night: Place, cli: Answers) -> None:
-    found = cli.json("jobs", "retry", "--kind", "compact", "--yes", "--no-start")
+def test_with_yes_all_that_fit_are_asked_for_but_not_what_was_cancelled(night: InProcess) -> None:
+    found = night.json("jobs", "retry", "--kind", "compact", "--yes", "--no-start")
     assert (found["success"], found["requested"], found["skipped"]) == (True, 3, [])
     assert [job["job_id"] for job in found["jobs"]] == ["topic-1", "model-1", "topic-2"]
     assert sorted(path.name for path in night.spool.control.iterdir()) == [
         "retry-model-1.json", "retry-topic-1.json", "retry-topic-2.json"
     ]  # fmt: skip
-    found = cli.json("jobs", "retry", "--state", "cancelled", "--yes", "--no-start")
+    found = night.json("jobs", "retry", "--state", "cancelled", "--yes", "--no-start")
     assert [job["job_id"] for job in found["jobs"]] == ["gone-1"]
 
 
-def test_what_came_with_a_repository_runs_only_where_it_or_its_error_is_named(night: Place, cli: Answers) -> None:
+def test_what_came_with_a_repository_runs_only_where_it_or_its_error_is_named(night: InProcess) -> None:
     for name, code in (("brought-1", "FILE_NOT_TRUSTED"), ("brought-2", "FILE_TRACKED"), ("full-1", "BACKLOG_FULL")):
         dropped = spool.drop(night.spool, name, encode({"schema_version": 1, "job_id": name, "kind": "noop"}))
         now = clock.now()
         record = lifecycle.reject(name, JobError(code), now, 1)
         spool.reject(night.spool, spool.Entry(dropped, name), JobError(code), record, clock.iso(now))
-    assert retried(cli, "--state", "rejected") == ["full-1"]
-    assert "brought" not in " ".join(retried(cli, "--since", "9999d"))
-    assert retried(cli, "--error", "FILE_NOT_TRUSTED") == ["brought-1"]
-    again = cli.json("jobs", "retry", "brought-2", "--no-start")
+    assert retried(night, "--state", "rejected") == ["full-1"]
+    assert "brought" not in " ".join(retried(night, "--since", "9999d"))
+    assert retried(night, "--error", "FILE_NOT_TRUSTED") == ["brought-1"]
+    again = night.json("jobs", "retry", "brought-2", "--no-start")
     assert again["success"]
     assert again["job_id"] != "brought-2"
 
 
-def retried(cli: Answers, *filters: str) -> list[str]:
-    found = cli.json("jobs", "retry", *filters, "--yes", "--no-start")
+def retried(place: InProcess, *filters: str) -> list[str]:
+    found = place.json("jobs", "retry", *filters, "--yes", "--no-start")
     return [job["job_id"] for job in found["jobs"]]
 
 
-def test_several_are_named_and_one_that_is_refused_makes_the_exit_status(night: Place, cli: Answers) -> None:
-    status, out, err = cli.run("jobs", "retry", "topic-1", "done-1", "model", "--no-start")
+def test_several_are_named_and_one_that_is_refused_makes_the_exit_status(night: InProcess) -> None:
+    status, out, err = night.run("jobs", "retry", "topic-1", "done-1", "model", "--no-start")
     assert status == 1
     assert "PARTLY_REFUSED: 1 job of 3 refused." in err
     assert "left done-1: ARGUMENT_INVALID" in out
@@ -239,14 +213,14 @@ def test_several_are_named_and_one_that_is_refused_makes_the_exit_status(night: 
     assert night.spool.retry("topic-1").exists()
 
 
-def test_one_that_is_named_answers_for_itself(night: Place, cli: Answers) -> None:
-    found = cli.json("jobs", "retry", "topic-1", "--no-start")
+def test_one_that_is_named_answers_for_itself(night: InProcess) -> None:
+    found = night.json("jobs", "retry", "topic-1", "--no-start")
     assert found == {
         "success": True, "job_id": "topic-1", "requested": True, "obeyed": False, "state": "failed",
         "worker_started": False,
     }  # fmt: skip
-    assert cli.json("jobs", "retry", "done-1", "--no-start")["error_code"] == "ARGUMENT_INVALID"
-    assert cli.json("jobs", "cancel", "done-1") == {
+    assert night.json("jobs", "retry", "done-1", "--no-start")["error_code"] == "ARGUMENT_INVALID"
+    assert night.json("jobs", "cancel", "done-1") == {
         "success": True, "job_id": "done-1", "requested": False, "obeyed": True, "state": "succeeded"
     }  # fmt: skip
 
@@ -261,27 +235,27 @@ NOT_MEANT = [
 
 
 @pytest.mark.parametrize("arguments", NOT_MEANT)
-def test_what_cannot_be_meant_is_wrong_usage(night: Place, cli: Answers, arguments: list[str]) -> None:
-    assert cli.run("jobs", *arguments)[0] == 2
+def test_what_cannot_be_meant_is_wrong_usage(night: InProcess, arguments: list[str]) -> None:
+    assert night.run("jobs", *arguments)[0] == 2
 
 
-def test_cancelling_by_filter_means_what_waits_or_runs(night: Place, cli: Answers) -> None:
-    found = cli.json("jobs", "cancel", "--kind", "compact", "--yes")
+def test_cancelling_by_filter_means_what_waits_or_runs(night: InProcess) -> None:
+    found = night.json("jobs", "cancel", "--kind", "compact", "--yes")
     assert [job["job_id"] for job in found["jobs"]] == ["waits-1"]
-    assert cli.json("jobs", "cancel", "--kind", "ask", "--yes")["jobs"] == []
-    assert "No job matches." in cli.run("jobs", "cancel", "--kind", "ask")[1]
+    assert night.json("jobs", "cancel", "--kind", "ask", "--yes")["jobs"] == []
+    assert "No job matches." in night.run("jobs", "cancel", "--kind", "ask")[1]
 
 
 # --- at a glance ---
 
 
-def test_the_status_says_how_all_stands_and_what_to_do_next(night: Place, cli: Answers) -> None:
-    found = cli.json("status")
+def test_the_status_says_how_all_stands_and_what_to_do_next(night: InProcess) -> None:
+    found = night.json("status")
     assert found["jobs"]["counts"] == {"queued": 1, "failed": 3, "succeeded": 1, "cancelled": 1}
     assert (found["waiting_in_inbox"], found["rejected_files"], found["paused"]) == (1, 1, False)
     expected = ["cognee-memory worker start", "cognee-memory jobs causes", "cognee-memory jobs list --state rejected"]
     assert [line.partition(":")[0] for line in found["advice"]] == expected
-    out = cli.run("status")[1]
+    out = night.run("status")[1]
     assert "queue      1 queued, 1 succeeded, 3 failed, 1 cancelled" in out
     assert "2 jobs failed: TOPIC_NOT_FOUND" in out
     assert "next: cognee-memory worker start: 2 jobs wait, and no worker runs" in out

@@ -1,7 +1,7 @@
 """What a stop at any moment may have left is mended, and mending twice equals mending once."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from inbox_door import LIMITS, file_of, job_of
 
 from jobs import clock, lifecycle, spool
@@ -88,27 +88,32 @@ def test_every_repair_that_has_a_name_is_some_combinations() -> None:
     assert set(REPAIRS.values()) == set(get_args(Repair))
 
 
-@pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
-def test_after_mending_nothing_is_lost_and_all_agrees(tmp_path: Path, record: str, copy: str, dropped: bool) -> None:
+def every_rest(folder: Path) -> Iterator[tuple[SpoolPaths, str, str, bool]]:
+    """All that a worker may have left behind: a spool with it, and which record, copies and file there are."""
+    for number, left in enumerate(product(RECORDS, COPIES, (True, False))):
+        yield left_behind(folder / f"spool-{number}", *left), *left
+
+
+def test_after_mending_nothing_is_lost_and_all_agrees(tmp_path: Path) -> None:
     """What was accepted waits again, or its record says why it cannot; what was dropped is still there. A live record
     waits and has its copy; an ended one has none among the active."""
-    place = left_behind(tmp_path / "spool", record, copy, dropped)
-    live = {found.job_id: found for found in recover(place, NOW)}
-    after = spool.read_record(place, ID)
-    if record in ("queued", "running", "retrying"):
-        assert after.state in ("queued", "retrying") if copy != "absent" else after.state == "failed"
-    if record in ENDS:
-        assert after == record_in(record)  # type: ignore[arg-type]
-    if dropped:
-        assert place.dropped(ID).read_bytes() == FILE
-    assert (ID in live) == (after is not None and not after.ended)
-    assert place.copy(ID).exists() == (ID in live)
-    if ID in live:
-        assert live[ID] == after
-        assert live[ID].state in ("queued", "retrying")
-    once = tree(place)
-    assert recover(place, LATER) == list(live.values())
-    assert tree(place) == once
+    for place, record, copy, dropped in every_rest(tmp_path):
+        live = {found.job_id: found for found in recover(place, NOW)}
+        after = spool.read_record(place, ID)
+        if record in ("queued", "running", "retrying"):
+            assert after.state in ("queued", "retrying") if copy != "absent" else after.state == "failed"
+        if record in ENDS:
+            assert after == record_in(record)  # type: ignore[arg-type]
+        if dropped:
+            assert place.dropped(ID).read_bytes() == FILE
+        assert (ID in live) == (after is not None and not after.ended), (record, copy, dropped)
+        assert place.copy(ID).exists() == (ID in live)
+        if ID in live:
+            assert live[ID] == after
+            assert live[ID].state in ("queued", "retrying")
+        once = tree(place)
+        assert recover(place, LATER) == list(live.values())
+        assert tree(place) == once
 
 
 @pytest.mark.parametrize("copy", ["active", "both"])
@@ -285,18 +290,17 @@ def test_the_record_of_an_ended_job_that_was_removed_is_forgotten_with_its_copy(
     assert not place.ended_copy(ID).exists()
 
 
-@pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
-def test_tending_twice_equals_tending_once(tmp_path: Path, record: str, copy: str, dropped: bool) -> None:
+def test_tending_twice_equals_tending_once(tmp_path: Path) -> None:
     """Whatever lies there beside what the ledger knows."""
-    place = left_behind(tmp_path / "spool", record, copy, dropped)
-    ledger = Ledger(place, [], now=lambda: LATER)
-    once = tended(place, ledger)
-    live = ledger.live()
-    assert tended(place, ledger) == once
-    assert ledger.live() == live
-    ledger.take_announced()
-    tended(place, ledger)
-    assert ledger.take_announced() == [], "nothing is taken up twice"
+    for place, *left in every_rest(tmp_path):
+        ledger = Ledger(place, [], now=lambda: LATER)
+        once = tended(place, ledger)
+        live = ledger.live()
+        assert tended(place, ledger) == once, left
+        assert ledger.live() == live
+        ledger.take_announced()
+        tended(place, ledger)
+        assert ledger.take_announced() == [], "nothing is taken up twice"
 
 
 def test_a_live_record_whose_copy_is_gone_ends_with_what_to_do(tmp_path: Path) -> None:
@@ -335,7 +339,6 @@ def test_files_that_are_named_after_no_job_are_left_alone(tmp_path: Path) -> Non
     assert tree(place) == before
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.integers(1, 6), st.tuples(st.sampled_from(RECORDS), st.sampled_from(COPIES), st.booleans())))
 def test_many_jobs_are_mended_as_each_would_be_alone(
     tmp_path_factory: pytest.TempPathFactory, jobs: dict[int, tuple[str, str, bool]]

@@ -3,12 +3,13 @@
 import json
 import string
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from harness import assert_linear
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bridge.memory import Content, References, TimeScope
 from bridge.privacy import redaction
@@ -51,7 +52,6 @@ PIECES = [text for text, _, _ in SECRETS[::7]] + [secret for _, secret, _ in SEC
 @given(
     st.lists(st.sampled_from([*PIECES, "", " ", "\n", '"', "'", "=", ":", "://", "@", "\\n", "[", "]", "password="]))
 )
-@settings(max_examples=150, deadline=None)
 def test_however_texts_are_put_together_twice_equals_once(parts: list[str]) -> None:
     once = redact("".join(parts)).text
     assert redact(once) == redaction.Redacted(once)
@@ -78,10 +78,14 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_takes_linear_time(text: str) -> None:
-    assert_linear(lambda size: redact_bytes((text * (size // len(text))).encode()), 8192)
-    assert_linear(lambda size: redact_bytes((f"api_key{text}" + text * (size // len(text))).encode()), 8192)
+def test_hostile_text_takes_linear_time() -> None:
+    for text in HOSTILE:
+        for before in ("", f"api_key{text}"):
+            assert_linear(partial(redact_hostile, before, text), 8192)
+
+
+def redact_hostile(before: str, text: str, size: int) -> None:
+    redact_bytes((before + text * (size // len(text))).encode())
 
 
 @pytest.mark.parametrize("body", [

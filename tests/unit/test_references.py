@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bridge.memory import References
 from bridge.text.references import classify, flatten, plan_of, split
@@ -96,13 +96,11 @@ VALUES = st.one_of(
 LISTS = st.lists(VALUES, max_size=4).map(tidy_items)
 
 
-@settings(deadline=None)
 @given(st.builds(References, LISTS, LISTS, LISTS, LISTS))
 def test_a_flat_list_is_taken_apart_into_the_same_again(references: References) -> None:
     assert split(flatten(references)) == references
 
 
-@settings(deadline=None)
 @given(st.lists(VALUES, max_size=6))
 def test_splitting_loses_no_reference(texts: list[str]) -> None:
     assert len(split(texts).flat) == sum(bool(text.strip()) for text in texts)

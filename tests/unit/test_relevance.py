@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -210,7 +211,9 @@ def weeks(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> dict[
     """The demo's project with its dates, before and after the compaction of the topic on sync."""
     script = json.loads(resources("worker").joinpath("data/demo.json").read_text("utf-8"))
     jobs = [dated(job["payload"], NOW - timedelta(days=job["days_ago"])) for job in script["jobs"]]
-    before, after = (fill(tmp_path_factory.mktemp("weeks"), jobs, embedder) for _ in range(2))
+    folder = tmp_path_factory.mktemp("weeks")
+    before = fill(folder / "before", jobs, embedder)
+    after = Workspace(shutil.copytree(before.root, folder / "after"))
     payload = {"topic_id": script["compaction"]["topic_id"], "preview": False}
     with WithFakeGraph(after) as stores:
         stores._embedder = embedder
@@ -250,20 +253,14 @@ PARAPHRASED = {
 }
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Ask:
-    jobs = json.loads(resources("worker").joinpath("data/demo.json").read_text("utf-8"))["jobs"]
-    return asking(fill(tmp_path_factory.mktemp("demo"), [job["payload"] for job in jobs], embedder), embedder)
-
-
 @pytest.mark.parametrize("query", OFF_SUBJECT)
-def test_a_question_of_another_subject_gets_nothing(demo: Ask, query: str) -> None:
-    assert [hit["topic"] for hit in demo(query)] == []
+def test_a_question_of_another_subject_gets_nothing(weeks: dict[str, Ask], query: str) -> None:
+    assert [hit["topic"] for hit in weeks["before"](query)] == []
 
 
 @pytest.mark.parametrize(("query", "topic"), PARAPHRASED.items())
-def test_a_paraphrase_is_above_the_floor_and_first(demo: Ask, query: str, topic: str) -> None:
-    assert demo(query, recency_floor=1)[0]["topic"] == topic
+def test_a_paraphrase_is_above_the_floor_and_first(weeks: dict[str, Ask], query: str, topic: str) -> None:
+    assert weeks["before"](query, recency_floor=1)[0]["topic"] == topic
 
 
 # --- the index of a store of before ---

@@ -107,19 +107,26 @@ def exhaustive(workspace: Workspace, query: str, arguments: dict[str, Any]) -> t
     return [memory.id for memory, _ in passing[: question.max_results]], len(passing)
 
 
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """Three hundred memories with their votes, which no test changes."""
+    found = Workspace(tmp_path_factory.mktemp("many"))
+    found.memory.mkdir(mode=0o700)
+    add(found, *memories(300))
+    rate(found, *memories(300))
+    return found
+
+
 @pytest.mark.parametrize(
     "arguments", [{}, {"ranking_mode": "blend"}, {"legacy": "append"}, {"max_results": 1}], ids=str
 )
-def test_with_feedback_the_best_are_those_scored_one_by_one(workspace: Workspace, arguments: dict[str, Any]) -> None:
-    found = memories(200)
-    add(workspace, *found)
-    rate(workspace, *found)
-    asking = reader(workspace)
+def test_with_feedback_the_best_are_those_scored_one_by_one(many: Workspace, arguments: dict[str, Any]) -> None:
+    asking = reader(many)
     changed = 0
     for query in ("queue lock", "worker child retry"):
         without = [hit["memory_id"] for hit in answer(asking, query, **arguments)["results"]]
         got = answer(asking, query, feedback_weight=0.5, **arguments)["results"]
-        expected, _ = exhaustive(workspace, query, arguments | {"feedback_weight": 0.5})
+        expected, _ = exhaustive(many, query, arguments | {"feedback_weight": 0.5})
         assert [hit["memory_id"] for hit in got] == expected
         assert [hit["score"] for hit in got] == sorted((hit["score"] for hit in got), reverse=True) or arguments
         changed += without != expected
@@ -127,12 +134,11 @@ def test_with_feedback_the_best_are_those_scored_one_by_one(workspace: Workspace
 
 
 @pytest.mark.parametrize("arguments", ASKED, ids=str)
-def test_the_best_are_those_of_scoring_each_single_memory(workspace: Workspace, arguments: dict[str, Any]) -> None:
-    add(workspace, *memories(300))
-    asking = reader(workspace)
+def test_the_best_are_those_of_scoring_each_single_memory(many: Workspace, arguments: dict[str, Any]) -> None:
+    asking = reader(many)
     for query in ("queue lock", "Marker17 token", "worker child retry"):
         found = answer(asking, query, **arguments)
-        expected, considered = exhaustive(workspace, query, arguments)
+        expected, considered = exhaustive(many, query, arguments)
         assert [hit["memory_id"] for hit in found["results"]] == expected
         assert found["total_results"] == considered
 

@@ -118,7 +118,7 @@ def test_no_query_is_taken_for_the_indexs_own_language(shelf: Shelf, query: str)
     assert set(lexical(shelf, query)) <= {"a"}
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=st.text(min_size=1).filter(lambda text: text.strip()))
 def test_any_text_whatever_can_be_asked(tmp_path_factory: pytest.TempPathFactory, query: str) -> None:
     found = _shelf_for_any_text(tmp_path_factory).ask(query)
@@ -177,7 +177,7 @@ def test_the_same_question_at_the_same_time_gives_the_same_bytes(shelf: Shelf) -
     assert first == second
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(st.text(alphabet="abc .", min_size=1).filter(str.strip), min_size=1, max_size=8),
     query=st.text(alphabet="abc ", min_size=1).filter(str.strip),
@@ -199,7 +199,7 @@ def test_what_is_not_relevant_enough_is_no_hit_however_new(shelf: Shelf) -> None
     assert shelf.ask("zebra crossing", Settings(relevance_floor=0.3))["total_results"] == 0
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(st.text(alphabet="abc .", min_size=1).filter(str.strip), min_size=1, max_size=8),
     query=st.text(alphabet="abc ", min_size=1).filter(str.strip),

@@ -318,21 +318,20 @@ def test_a_newer_one_that_may_replace_it_changes_nothing_where_it_does_not_answe
     assert ["standing" in hit for hit in place.ask()["results"]] == [False, False]
 
 
-FARTHER = [
-    (0.5, "Quince jam for zebras", ["a", "b"]),
-    (0.8, "Quince jam for zebras", ["b", "a"]),
-    (0.5, "How long a loan may last", ["b", "a"]),
-]
+FARTHER = {
+    "far, and hardly likely": (0.5, "Quince jam for zebras", "", ["a", "b"]),
+    "far, but more likely": (0.8, "Quince jam for zebras", "", ["b", "a"]),
+    "as near to the question": (0.5, "How long a loan may last", "", ["b", "a"]),
+    "far, in a memory that is as relevant": (0.5, "Quince jam for zebras", "Loans do last.", ["b", "a"]),
+}
 
 
-@pytest.mark.parametrize(
-    ("probability", "words", "order"),
-    FARTHER,
-    ids=["far, and hardly likely", "far, but more likely", "as near to the question"],
-)
-def test_the_surer_may_be_farther_to_come_first(place: Place, probability: float, words: str, order: list[str]) -> None:
+@pytest.mark.parametrize(("probability", "words", "context", "order"), FARTHER.values(), ids=FARTHER)
+def test_the_surer_may_be_farther_to_come_first(
+    place: Place, probability: float, words: str, context: str, order: list[str]
+) -> None:
     """The surer that a newer one replaces it, the farther from the question it may be to stand first."""
-    place.compared(saying(probability), FIRST, memory("b", "2026-10-01", words))
+    place.compared(saying(probability), FIRST, memory("b", "2026-10-01", words, context=context or "Said in b."))
     hits = place.ask()["results"]
     assert [hit["memory_id"] for hit in hits] == order
     states = [hit["standing"]["state"] for hit in hits if "standing" in hit]
@@ -409,6 +408,12 @@ OF_THE_PAST = [
 def test_a_question_about_the_past_finds_first_what_held(place: Place, query: str, arguments: dict[str, Any]) -> None:
     place.compared(saying(0.95), FIRST, KEEPS)
     assert place.order(query, **arguments)[0] == "a"
+
+
+def test_for_a_question_about_the_past_neither_age_nor_being_a_record_puts_the_later_one_first(place: Place) -> None:
+    later = memory("b", "2026-11-01", "Loans last 28 days", **RECORD)
+    place.compared(saying(0.95), memory("a", "2024-01-01", OLD), later)
+    assert place.order("how long did loans last before the 28 days") == ["a", "b"]
 
 
 def test_a_question_about_the_past_that_names_the_newer_one_finds_the_earlier_one_and_says_so(place: Place) -> None:

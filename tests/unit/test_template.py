@@ -9,7 +9,7 @@ from datetime import datetime
 
 import pytest
 from harness import PATIENCE
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bridge.memory import Content, Metadata, References, TimeScope
 from bridge.text.conversation import Conversation, parse_conversation, render_conversation
@@ -211,14 +211,12 @@ METADATAS = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=300)
 @given(CONTENTS, METADATAS)
 def test_what_is_written_is_read_again_exactly(content: Content, metadata: Metadata) -> None:
     found = parse(render(content, metadata))
     assert found == Enriched(normalise(content), normalise_metadata(metadata))
 
 
-@settings(deadline=None, max_examples=150)
 @given(CONTENTS, METADATAS, ITEMS)
 def test_a_record_is_read_again_exactly(content: Content, metadata: Metadata, sources: tuple[str, ...]) -> None:
     found = enriched(render_record(content, metadata, sources))
@@ -227,13 +225,11 @@ def test_a_record_is_read_again_exactly(content: Content, metadata: Metadata, so
     assert render_record(found.content, found.metadata, found.sources) == render_record(content, metadata, sources)
 
 
-@settings(deadline=None)
 @given(CONTENTS)
 def test_normalising_twice_is_normalising_once(content: Content) -> None:
     assert normalise(normalise(content)) == normalise(content)
 
 
-@settings(deadline=None)
 @given(CONTENTS, METADATAS)
 def test_no_text_can_write_a_second_metadata_line_heading_or_comment(content: Content, metadata: Metadata) -> None:
     lines = render(content, metadata).split("\n")
@@ -245,13 +241,11 @@ def test_no_text_can_write_a_second_metadata_line_heading_or_comment(content: Co
     assert all(re.fullmatch(r"## [A-Z][A-Za-z ]+", line) for line in headings)
 
 
-@settings(deadline=None)
 @given(CONTENTS, st.sampled_from(["Active", "Superseded"]))
 def test_the_plain_text_does_not_depend_on_the_time_scope(content: Content, status: str) -> None:
     assert render_plain(content) == render_plain(content._replace(time_scope=TimeScope("x", status)))
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_any_text_is_read_or_named_as_broken(text: str) -> None:
     for form in (text, f"**Metadata:**\n{text}"):
@@ -452,7 +446,6 @@ def group(pattern: str, text: str) -> str:
     return re.search(pattern, text)[1]
 
 
-@settings(deadline=None, max_examples=120)
 @given(
     st.from_regex(r"<!-- Template: v(0(\.\d{1,3})?|1(\.0(\.\d)?)?|\.) -->", fullmatch=True),
     st.tuples(*(st.tuples(st.from_regex(field, fullmatch=True), TAILS) for field in FIELDS)),
@@ -467,7 +460,6 @@ def test_old_texts_are_accepted(comment: str, lines: tuple[tuple[str, str], ...]
     assert isinstance(parse(text), Enriched)
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.tuples(*(st.from_regex(field, fullmatch=True) for field in FIELDS)), st.datetimes(datetime(1000, 1, 1)))
 def test_values_that_the_first_readers_read_whole_are_read_alike(lines: tuple[str, ...], when: datetime) -> None:
     created = when.replace(microsecond=0).isoformat() + "Z"
@@ -536,7 +528,6 @@ def test_the_summary_line_is_the_topic_where_no_other_is_given() -> None:
     assert plain("Summary: T\nContext: c\nTopic:").topic == "T"
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=20))
 def test_the_text_that_is_indexed_can_be_read_as_a_plain_summary(word: str) -> None:
     content = normalise(Content(word, f"{word}.", decisions=(f"Use {word}",), next_steps=("Go",)))
@@ -587,7 +578,6 @@ def test_other_texts_are_no_turns(text: str) -> None:
     assert parse_conversation(text) is None
 
 
-@settings(deadline=None)
 @given(TEXTS, TEXTS, st.sampled_from([None, "2025-11-17T16:30:00Z"]), st.one_of(st.none(), st.floats(0, 1)))
 def test_a_turn_is_read_again_exactly(user: str, answer: str, timestamp: str | None, importance: float | None) -> None:
     def tidy(text: str) -> str:
@@ -597,7 +587,6 @@ def test_a_turn_is_read_again_exactly(user: str, answer: str, timestamp: str | N
     assert found == Conversation(tidy(user), tidy(answer), timestamp, importance)
 
 
-@settings(deadline=None)
 @given(TEXTS, CONTENTS)
 def test_a_turn_that_quotes_a_summary_stays_a_turn(question: str, content: Content) -> None:
     text = render_conversation(Conversation(question, render(content, METADATA)))

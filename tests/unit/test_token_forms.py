@@ -20,7 +20,7 @@ SENTENCE = "The staging box uses {} since March."
 FORMS = [
     (kind, form) for kind in sorted({*token_forms.FORMS, *token_forms.EXACT_FORMS}) for form in token_forms.tokens(kind)
 ]
-DRAWS = 20
+DRAWS = 8
 
 
 @pytest.mark.parametrize("kind", sorted({kind for kind, _ in FORMS}))
@@ -34,7 +34,7 @@ def test_a_token_of_each_form_is_found_by_itself_and_goes_whole(kind: str) -> No
             text = redact(SENTENCE.format(token)).text
             found += re.fullmatch(r"The staging box uses \[REDACTED:[a-z-]+\] since March\.", text) is not None
         # Some draws have too little that is random, such as no digit.
-        assert found >= DRAWS - 2, (form.expression, found)
+        assert found >= DRAWS - 1, (form.expression, found)
 
 
 UNLIKELY_TOKENS = [

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from tokenizers import Tokenizer
 
 from bridge.embedding import model_files
@@ -51,7 +51,6 @@ texts = st.text(
 )
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.lists(st.one_of(texts, st.sampled_from(SPECIAL), st.sampled_from(["x" * 100, "x" * 101, "É" * 101]))))
 def test_any_text_has_the_tokenizers_ids_or_is_left_to_it(
     plain: LatinWordPieces, published: Callable[[str], list[int]], parts: list[str]

@@ -10,7 +10,7 @@ from spooled_jobs import spooled
 
 from jobs import clock, lifecycle
 from jobs.errors import JobError
-from worker.cli import made, main
+from worker.cli import made
 
 NEEDS = made().needs
 # They are no command about a workspace, end with it, or fetch something.
@@ -38,9 +38,6 @@ FINDS_NOTHING = {"memories show": "MEMORY_NOT_FOUND"}
 
 @pytest.fixture
 def place(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
-    monkeypatch.chdir(place.workspace.root)
-    monkeypatch.setattr("bridge.interface.envelope.claim_stdout", lambda: None)
-    monkeypatch.setattr("bridge.interface.envelope._claimed", 1)
     monkeypatch.setattr("jobs.launch.subprocess.Popen", lambda *_, **__: pytest.fail("a worker was started"))
     monkeypatch.setattr("jobs.client.time.sleep", lambda _: None)
     (place.workspace.root / "in.jsonl").write_text("{}\n")
@@ -51,10 +48,10 @@ def place(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
     return place
 
 
-def answered(command: str, capfd: pytest.CaptureFixture[str], *options: str) -> tuple[int, dict[str, Any]]:
-    status = main([*command.split(), *shlex.split(ARGUMENTS.get(command, "")), *options, "--json"])
-    found: dict[str, Any] = json.loads(capfd.readouterr().out.splitlines()[-1])
-    return status, found
+def answered(command: str, place: Place, *options: str) -> tuple[int, dict[str, Any]]:
+    done = place.cli(*command.split(), *shlex.split(ARGUMENTS.get(command, "")), *options, "--json")
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return done.returncode, found
 
 
 def those(needs: str) -> list[str]:
@@ -62,31 +59,31 @@ def those(needs: str) -> list[str]:
 
 
 @pytest.mark.parametrize("command", those("none"))
-def test_what_needs_no_worker_goes_without_one(command: str, place: Place, capfd: pytest.CaptureFixture[str]) -> None:
-    status, found = answered(command, capfd)
+def test_what_needs_no_worker_goes_without_one(command: str, place: Place) -> None:
+    status, found = answered(command, place)
     assert found.get("error_code") == FINDS_NOTHING.get(command), found
     assert status == (1 if command in FINDS_NOTHING else 0)
 
 
 @pytest.mark.parametrize("command", those("starts"))
-def test_a_job_waits_safely_for_the_next_worker(command: str, place: Place, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_job_waits_safely_for_the_next_worker(command: str, place: Place) -> None:
     options = ["--no-start"] if command == "jobs retry" else ["--no-start", "--no-wait"]
-    status, found = answered(command, capfd, *options)
+    status, found = answered(command, place, *options)
     assert status == 0, found
     job_id = found["job_id"]
     assert place.spool.dropped(job_id).exists() or place.spool.retry(job_id).exists()
 
 
 @pytest.mark.parametrize("command", those("asks"))
-def test_a_request_waits_for_the_next_worker(command: str, place: Place, capfd: pytest.CaptureFixture[str]) -> None:
-    status, found = answered(command, capfd)
+def test_a_request_waits_for_the_next_worker(command: str, place: Place) -> None:
+    status, found = answered(command, place)
     assert (status, found["obeyed"]) == (0, False)
     assert len(list(place.spool.control.iterdir())) == 1
 
 
 @pytest.mark.parametrize("command", those("worker"))
-def test_what_needs_a_worker_says_so(command: str, place: Place, capfd: pytest.CaptureFixture[str]) -> None:
-    status, found = answered(command, capfd)
+def test_what_needs_a_worker_says_so(command: str, place: Place) -> None:
+    status, found = answered(command, place)
     assert (status, found["error_code"]) == (3, "WORKER_NOT_RUNNING")
     assert found["remediation"]
 

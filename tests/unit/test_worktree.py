@@ -2,12 +2,13 @@
 
 import json
 import shutil
-import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
 from fake_embedder import FakeEmbedder
 from harness import Place, git
+from in_process import InProcess
 
 from bridge import trust
 from bridge.memory import Content, Memory, Metadata
@@ -103,17 +104,10 @@ def test_a_memory_that_is_not_this_users_is_not_mentioned(place: Place, tmp_path
     assert worktree_note(other) is None
 
 
-def test_commands_in_a_worktree_say_where_the_memory_is_beside_their_answer(place: Place, tmp_path: Path) -> None:
+def test_commands_in_a_worktree_say_where_the_memory_is_beside_their_answer(place: InProcess, tmp_path: Path) -> None:
     other = worktree(place.workspace.root, tmp_path / "other")
     (other / "src").mkdir()
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [
-            "-c",
-            f"import os; os.chdir({str(other / 'src')!r}); from worker.cli import main; raise SystemExit(main())",
-        ]
-        return place.python(*command, *arguments)
-
+    run = partial(place.within, other / "src")
     listed = run("memories", "list", "--json")
     assert json.loads(listed.stdout)["total"] == 0
     assert f"--workspace {place.workspace.root}" in listed.stderr

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
@@ -21,10 +22,11 @@ from typing import Any
 
 from bridge import critical
 from bridge.graph.open_stores import Stores
+from bridge.interface.envelope import exit_now
 from bridge.operations import JobCopy, Outcomes, Progress, run
 from bridge.privacy import log_lines
 from bridge.privacy.masking import trace
-from bridge.settings import Settings, load
+from bridge.settings import Settings, import_numpy, load
 from bridge.store.opening import failing_clearly, forgive_opening
 from jobs import clock, steps
 from jobs.errors import JobError
@@ -60,6 +62,10 @@ class Pipes:
         with self._sending:
             write_line(self._answers, line)
 
+    def loading(self, is_loading: bool) -> None:
+        """Tell the parent whether this process loads something, which counts towards no job's timeout."""
+        self.send({"loading": is_loading})
+
     def answer(self, message: Answer, *, last: bool) -> None:
         """Send the answer of a request. After the ``last`` one nothing runs, so the end of stdin interrupts nothing."""
         if last:
@@ -90,10 +96,8 @@ class Pipes:
         """End the process although a request runs, since no one would read its answer; but wait for the end of a
         critical section first."""
         if not critical.wait(0):
-            try:
+            with suppress(OSError):  # the parent is gone
                 self.send({"critical": True})
-            except OSError:
-                pass  # the parent is gone
             critical.wait(CRITICAL_SECONDS)
         self._leaving()
         os._exit(1)
@@ -268,6 +272,7 @@ def prepare(parent: int) -> tuple[int, Settings]:
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     log_lines.log_to_stderr()
+    import_numpy()
     settings = load()
     steps.arm(settings.fault if settings.test_jobs else None)
     critical.on_change(guard.disarm, guard.arm)
@@ -279,15 +284,11 @@ def main() -> int:
     answers, settings = prepare(int(sys.argv[2]))
     workspace = Workspace(Path(sys.argv[1]))
     pipes = Pipes(answers, lambda: forgive_opening(workspace))
-
-    def loading(is_loading: bool) -> None:
-        pipes.send({"loading": is_loading})
-
-    with Stores(workspace, settings, loading) as stores:
-        loading(False)
+    with Stores(workspace, settings, pipes.loading) as stores:
+        pipes.loading(False)
         Server(pipes, lambda *_: stores, stores.close).serve()
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_now(main())  # all is closed, and to take an interpreter with cognee apart takes a second of the processor

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bridge.embedding.factory import create
 from bridge.graph.open_stores import Stores
+from bridge.interface.envelope import exit_now
 from bridge.store.opening import forgive_opening
 from bridge.team import opening
 from bridge.team.postgres_team import PostgresTeam
@@ -34,9 +35,6 @@ def main() -> int:
 
     pipes = Pipes(answers, leave)
 
-    def loading(is_loading: bool) -> None:
-        pipes.send({"loading": is_loading})
-
     def close() -> None:
         while opened:
             _, stores = opened.popitem()
@@ -50,13 +48,13 @@ def main() -> int:
             opened[workspace_id, person] = Stores(
                 Workspace(folder / workspace_id),
                 settings,
-                loading,
+                pipes.loading,
                 load_embedder=load_embedder,
                 team=PostgresTeam(connections),
             )
         return opened[workspace_id, person]
 
-    loading(False)
+    pipes.loading(False)
     try:
         Server(pipes, stores_of, close).serve()
     finally:
@@ -66,4 +64,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_now(main())  # as the child of one workspace

@@ -18,6 +18,7 @@ from typing import Any
 
 from bridge import trust
 from bridge.embedding.factory import begin
+from bridge.interface.envelope import exit_now
 from bridge.privacy import log_lines
 from bridge.privacy.masking import trace
 from bridge.settings import Settings, import_numpy
@@ -61,15 +62,12 @@ def main() -> int:
     line = sys.stdin.buffer.readline()
     if not line.endswith(b"\n"):
         return 0  # the worker has ended
-    status = 0
     try:
         _serve(Workspace(Path(sys.argv[1])), json.loads(line))
     except Exception as error:
         log.error("%s", trace(error))
-        status = 1
-    # Without Python's finalisation, since a thread may still be loading the model.
-    sys.stderr.flush()
-    os._exit(status)
+        return 1
+    return 0
 
 
 def _settings(workspace: Workspace) -> Settings | None:
@@ -109,4 +107,4 @@ def _serve(workspace: Workspace, start: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_now(main())  # a thread may still be loading the model

@@ -4,12 +4,13 @@ LanceDB and Ladybug write as they like: what is synced is the bridge's business,
 to be repaired or written anew.
 """
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-from cognee_forks import EndedByItself, Forks, summary, task
+from cognee_forks import EndedByItself, Forker, Forks, summary, task
+from harness import Place
 
 from jobs.lifecycle import CRASH_LIMITS
 
@@ -26,16 +27,14 @@ class GraphStory:
 
     def __init__(self, library: Path, base: Path) -> None:
         self._recording = Recording(library, base / "place" / "workspace", base / "recording.log")
-        with pytest.MonkeyPatch.context() as patch:
-            for name, value in self._recording.environment({}, trap=True).items():
-                patch.setenv(name, value)
-            self._forks = Forks(base / "place")
+        self._forker = Forker(self._recording.environment(os.environ, trap=True))
+        self._forks = Forks(Place(base / "place"), self._forker)
         self.ended = 0  # how often reading a damaged graph ended a process
-        self._recording.begin()  # cognee is being imported for seconds still
+        self._recording.begin()
         self.root = self._forks.place.workspace.root
 
     def close(self) -> None:
-        self._forks.close()
+        self._forker.close()
 
     def record(self) -> Disk:
         """Memories one by one and several at once, a clean end, a start on what is there, and no end at all."""
