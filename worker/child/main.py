@@ -26,7 +26,7 @@ from bridge.interface.envelope import exit_now
 from bridge.operations import JobCopy, Outcomes, Progress, run
 from bridge.privacy import log_lines
 from bridge.privacy.masking import trace
-from bridge.settings import Settings, load
+from bridge.settings import Settings, import_numpy, load
 from bridge.store.opening import failing_clearly, forgive_opening
 from jobs import clock, steps
 from jobs.errors import JobError
@@ -272,6 +272,7 @@ def prepare(parent: int) -> tuple[int, Settings]:
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     log_lines.log_to_stderr()
+    import_numpy()
     settings = load()
     steps.arm(settings.fault if settings.test_jobs else None)
     critical.on_change(guard.disarm, guard.arm)
