@@ -16,8 +16,8 @@ from typing import Any
 import psycopg
 import pytest
 from harness import SOAK, Place, RealWorker, until
+from machines import Machines, shared_rows
 from postgres import Cluster, cluster
-from team_machines import Machines, shared_rows
 
 MACHINES = 3
 JOBS = 200 if SOAK else 24
@@ -32,7 +32,7 @@ class Team(Machines):
         super().__init__(folder, server.dsn, cache)
         self.server = server
         for number in range(MACHINES):
-            self.add(f"machine-{number}")
+            self.machine(f"machine-{number}")
         self.workers: list[RealWorker | None] = [place.worker() for place in self.places]
 
     def blow(self, chance: random.Random) -> None:

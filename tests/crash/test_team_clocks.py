@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from harness import Place, until
-from team_machines import LEASE_SECONDS, Machines, remember, remembered, result_of, succeeded, titles
+from harness import Place, sql, until
+from machines import LEASE_SECONDS, Machines, remember, remembered, result_of, succeeded, titles
 
 from jobs import clock
 
@@ -79,9 +79,9 @@ class Clocks(Machines):
             return {"LD_PRELOAD": str(library), "SECONDS_AHEAD": str(hours * 3600)}
 
         super().__init__(folder, dsn, cache, **shifted(2 * HOURS))
-        self.right = self.add("right")
-        self.ahead = self.add("ahead", **shifted(HOURS))
-        self.behind = self.add("behind", **shifted(-HOURS))
+        self.right = self.machine("right")
+        self.ahead = self.machine("ahead", **shifted(HOURS))
+        self.behind = self.machine("behind", **shifted(-HOURS))
 
     def lease(self) -> tuple[int, str, datetime]:
         """Its number, its holder and its end."""
@@ -135,13 +135,20 @@ def test_a_memory_without_a_date_of_its_own_has_the_teams_time_wherever_it_was_d
         numbers[name] = place.json("ingest", *summary, "--wait")["result"]["memory_id"]
     clocks.until_equal()
     for place in clocks.places:
-        dates = [place.json("memories", "show", each)["memory"]["created_at"] for each in numbers.values()]
+        dates = [shown(place, each, "created_at") for each in numbers.values()]
         assert dates == sorted(dates), "in the order in which they were said"
         assert all(abs(clock.parse(each) - began) < timedelta(minutes=5) for each in dates)
     given = ("--topic", "Said long ago", "--context", "It was.", "--timestamp", "2026-01-01T00:00:00Z")
     kept = clocks.ahead.json("ingest", *given, "--wait")["result"]["memory_id"]
     assert clocks.ahead.json("memories", "show", kept)["memory"]["created_at"] == "2026-01-01T00:00:00Z"
+    assert shown(clocks.ahead, kept, "created_at") == "2026-01-01T00:00:00Z", "as the command shows it"
     assert all(("TEAM_CLOCK_DIFFERS" in codes(place)) is (place is not clocks.right) for place in clocks.places)
+
+
+def shown(place: Place, memory_id: str, column: str) -> str:
+    """What a copy has of a memory."""
+    [[found]] = sql(place.workspace.memory_db, f"SELECT {column} FROM memories WHERE id = ?", memory_id)
+    return str(found)
 
 
 def codes(place: Place) -> set[str]:
@@ -168,8 +175,7 @@ def test_the_status_that_was_set_last_stands_whatever_the_clocks_say(clocks: Clo
             job_id = place.submit("set_status", {"memory_id": memory_id, "status": status})
             assert result_of(succeeded(place, job_id))["status"] == status
     clocks.until_equal()
-    for place in clocks.places:
-        assert place.json("memories", "show", memory_id)["memory"]["status"] == "Active"
+    assert {shown(place, memory_id, "status") for place in clocks.places} == {"Active"}
 
 
 def test_what_a_machine_ahead_forgot_can_be_remembered_anew(clocks: Clocks) -> None:

@@ -5,9 +5,9 @@ import time
 from pathlib import Path
 
 from harness import Place, until
+from machines import Machines, remember, titles
 from postgres import Cluster
 from standby import PrimaryAndStandby, primary_and_standby
-from team_machines import Machines, remember, titles
 
 JOBS = 12
 
@@ -20,7 +20,7 @@ class Jobs(Machines):
         self.pair = pair
         self.given: list[tuple[Place, str]] = []
         for number in range(2):
-            self.add(f"machine-{number}")
+            self.machine(f"machine-{number}")
 
     def give(self, count: int) -> None:
         """Drop further jobs, on each machine in turn."""

@@ -12,16 +12,14 @@ from pathlib import Path
 import postgres
 import pytest
 from harness import SOAK, Place, until
-from machines import pause
+from machines import Machines, pause, remember, result_of, seq_of, succeeded, titles
 from postgres import Cluster
-from team_machines import Machines, remember, result_of, seq_of, succeeded, titles
 
 from jobs import steps
 
 EVERYDAY = ["after:team.share", "before:team.attach", "after:team.attach", "after:team.commit", "before:team.apply",
             "after:team.record"]  # fmt: skip
 POINTS = steps.TEAM_POINTS if SOAK else EVERYDAY
-SHARING = [point for point in POINTS if point.endswith(":team.share")]
 TALK = "## User\n\nWe decided to keep the queue of {} in SQLite, since it survives a crash.\n\n## Assistant\n\nNoted.\n"
 
 
@@ -59,23 +57,16 @@ def service_killed_at(team: Machines, point: str) -> Iterator[None]:
         team.gateway.start()
 
 
-@pytest.mark.parametrize("point", SHARING)
-def test_a_kill_beside_the_sharing_changes_nothing(tmp_path: Path, dsn: str, model_cache: Path, point: str) -> None:
+@pytest.mark.parametrize("sharing", [point for point in POINTS if point.endswith(":team.share")])
+def test_a_kill_beside_any_step_of_a_team_changes_nothing(
+    tmp_path: Path, dsn: str, model_cache: Path, sharing: str
+) -> None:
     team = Machines(tmp_path, dsn, model_cache)
-    first, second = team.add("first"), team.add("second")
-    with killed_at(first, point):
+    first, second = team.machine("first"), team.machine("second")
+    with killed_at(first, sharing):
         jobs = [(first, remember(first, "Said before it was shared"))]
-    with first.worker(), second.worker():
-        jobs.append((second, remember(second, "Said after it")))
-        assert_undisturbed(team, jobs)
-
-
-def test_a_kill_beside_any_step_of_a_team_changes_nothing(tmp_path: Path, dsn: str, model_cache: Path) -> None:
-    team = Machines(tmp_path, dsn, model_cache)
-    first, second = team.add("first"), team.add("second")
-    jobs: list[tuple[Place, str]] = []
     with first.worker():
-        for point in (point for point in POINTS if point not in SHARING):
+        for point in (point for point in POINTS if not point.endswith(":team.share")):
             jobs.append((first, remember(first, f"Said before {point}")))
             succeeded(*jobs[-1])
             if point.endswith(":team.apply"):
@@ -142,9 +133,9 @@ def fill(folder: Path) -> Path:
 
 def test_a_copy_on_a_full_disk_stays_and_follows_with_room(tmp_path: Path, dsn: str, model_cache: Path) -> None:
     team = Machines(tmp_path, dsn, model_cache)
-    here = team.add("here")
+    here = team.machine("here")
     with small_disk(tmp_path / "disk", 24) as disk:
-        full = team.add("full", base=disk, COGNEE_MEMORY_MIN_FREE_BYTES="0")
+        full = team.machine("full", base=disk, COGNEE_MEMORY_MIN_FREE_BYTES="0")
         with here.worker(), full.worker() as worker:
             jobs = [remember(here, "Invoices are rounded up")]
             succeeded(here, jobs[0])
@@ -185,7 +176,7 @@ def test_while_the_servers_disk_is_full_jobs_wait_and_answers_stay(tmp_path: Pat
         server.start()
         try:
             team = Machines(tmp_path, server.dsn, model_cache)
-            place = team.add("only")
+            place = team.machine("only")
             with place.worker():
                 jobs = [remember(place, "Invoices are rounded up")]
                 succeeded(place, jobs[0])

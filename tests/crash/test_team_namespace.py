@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from gateways import gateway_of
 from harness import until
+from machines import Machines, remember, succeeded
 from namespaces import Namespace, NoNamespaces, namespace
 from postgres import Cluster, cluster
 from psycopg.conninfo import conninfo_to_dict
-from team_machines import Machines, remember, succeeded
 
 STOPPED_SECONDS = 90.0  # then systemd, as it is set by default, would kill it
 
@@ -29,8 +29,8 @@ class Wired(Machines):
         super().__init__(folder, dsn, cache)
         gateway_of(dsn, host=wire.address, certificate=certificate, COGNEE_MEMORY_CACHE_DIR=str(cache))
         self.wire = wire
-        self.here = self.add("here")
-        self.away = self.add("away")
+        self.here = self.machine("here")
+        self.away = self.machine("away")
         self.away.launcher = wire.launcher
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from harness import SOAK, Place, until
+from machines import LEASE_SECONDS, Machines, files_with, remember, remembered, result_of, succeeded, titles
 from network import Link, port_of
 from pools import PoolProcess
 from postgres import database
-from team_machines import LEASE_SECONDS, Machines, files_with, remember, remembered, result_of, succeeded, titles
 
 from bridge.team import copy_age
 from jobs import clock
@@ -31,7 +31,7 @@ class CutOff(Machines):
     def __init__(self, folder: Path, dsn: str, cache: Path, link: Link) -> None:
         super().__init__(folder, dsn, cache, workers=0)
         self.link = link
-        self.here = self.add("here")
+        self.here = self.machine("here")
 
     def pool(self, name: str, dsn: str) -> PoolProcess:
         """A pool that reaches the database by this address."""
@@ -92,7 +92,7 @@ def offline(tmp_path: Path, dsn: str, model_cache: Path) -> Iterator[tuple[Machi
     """A team, its machines of which the second is behind a link, and the link."""
     team = Machines(tmp_path, dsn, model_cache)
     with Link(team.gateway.port) as link:
-        yield team, team.add("here"), team.add("away", port=link.port), link
+        yield team, team.machine("here"), team.machine("away", port=link.port), link
 
 
 def age(place: Place, days: float, copy_days: float = 30.0) -> None:

@@ -1,4 +1,4 @@
-"""On PYTHONPATH: processes have ``fake_graph`` where the program imports cognee's stores, and its way to ask models."""
+"""On PYTHONPATH: processes have ``fake_graph`` where the program imports cognee, its stores or its way to ask."""
 
 import sys
 from importlib.machinery import ModuleSpec
@@ -9,7 +9,7 @@ from pathlib import Path
 class _Instead:
     @staticmethod
     def find_spec(name: str, *_: object) -> ModuleSpec | None:
-        if name in ("bridge.graph.cognee_store", "bridge.graph.cognee_llm"):
+        if name in {f"bridge.graph.cognee_{part}" for part in ("process", "store", "llm")}:
             return spec_from_file_location(name, Path(__file__).parents[1] / "fake_graph.py")
         return None
 

@@ -22,11 +22,11 @@ import pytest
 from gateways import Hosted, created_role
 from harness import PATIENCE, Place, until
 from inbox_door import job_of
+from machines import remember, remembered, succeeded, titles
 from pools import PoolProcess
 from postgres import database
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from starlette.testclient import TestClient
-from team_machines import remember, remembered, succeeded, titles
 
 from bridge.settings import load
 from bridge.store.team.tables import key_text

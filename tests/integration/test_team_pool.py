@@ -9,11 +9,10 @@ import urllib.request
 from pathlib import Path
 from uuid import uuid4
 
-from harness import PATIENCE, until
-from machines import Team, summary
+from harness import until
+from machines import Team, files_with, remember, remembered, succeeded, summary, titles
 from pools import PoolProcess
 from postgres import free_port
-from team_machines import files_with, titles
 
 from bridge.team.rows import Author, Described
 from jobs import clock, lifecycle
@@ -53,43 +52,40 @@ def test_a_pool_runs_all_workspaces_jobs_and_keeps_so_many_copies(tmp_path: Path
 
 
 def test_what_an_ended_pool_ran_has_one_effect_and_a_copy_forgets(tmp_path: Path, dsn: str, model_cache: Path) -> None:
+    """One pool is killed and another one stopped in the middle of a job; what was forgotten meanwhile is gone."""
     lease = {"COGNEE_MEMORY_LEASE_SECONDS": "8"}
     team = Team(tmp_path, dsn, model_cache, workers=0)
     place = team.machine("laptop")
     with place.worker():
         pool = PoolProcess(tmp_path / "host", dsn, model_cache, **lease)
+        memory_id = remembered(place, remember(place, "The quokkazebra is a lock"))
+        assert files_with(pool.folder / team.workspace_id, "quokkazebra")
         running = place.submit("noop", {"sleep_ms": 600_000})
         place.in_state(running, "running")
-        waiting = place.submit("ingest", summary("The quokkazebra is a lock", 1))
+        waiting = remember(place, "Receipts stay")
         pool.kill()
-        with pool:
-            pool.start()
+        with pool, PoolProcess(tmp_path / "other", dsn, model_cache, **lease) as other:
             again = until(lambda: found if (found := place.record(running)) and found.attempt == 2 else None, "again")
             assert again.attempts[0].outcome == "worker_died"
             assert place.cli("jobs", "cancel", running).returncode == 0
             assert place.ended(running).state == "cancelled"
-            memory_id = (place.ended(waiting).result or {})["memory_id"]
-            assert team.rows("SELECT last_seq FROM workspaces WHERE id = %s") == [(2,)]
-            assert files_with(pool.folder / team.workspace_id, "quokkazebra")
+            succeeded(place, waiting)
+            assert team.rows("SELECT last_seq FROM workspaces WHERE id = %s") == [(3,)]
+            succeeded(place, place.submit("forget", {"memory_ids": [memory_id]}))
             job_id = place.submit("noop", {"sleep_ms": 6000})
             place.in_state(job_id, "running")
-            os.killpg(pool.process.pid, signal.SIGSTOP)
-            with PoolProcess(tmp_path / "other", dsn, model_cache, **lease):
-                ended = place.ended(job_id)
-                assert [attempt.outcome for attempt in ended.attempts] == ["worker_died", "succeeded"]
-                os.killpg(pool.process.pid, signal.SIGCONT)
-                until(lambda: "another worker has taken over" in pool.log.read_text(), "it knows that it lost it")
-                assert place.ended(place.submit("noop", {})).state == "succeeded", "it goes on with other jobs"
-                assert place.record(job_id) == ended
-                pool.process.send_signal(signal.SIGTERM)
-                assert pool.process.wait(PATIENCE) == 0
-                assert place.ended(place.submit("forget", {"memory_ids": [memory_id]})).state == "succeeded"
+            os.killpg(other.process.pid, signal.SIGSTOP)
             pool.start()
+            ended = place.ended(job_id)
+            assert [attempt.outcome for attempt in ended.attempts] == ["worker_died", "succeeded"]
+            until(lambda: not files_with(pool.folder, "quokkazebra"), "the pool has removed it")
+            os.killpg(other.process.pid, signal.SIGCONT)
+            until(lambda: "another worker has taken over" in other.log.read_text(), "it knows that it lost it")
+            assert place.ended(place.submit("noop", {})).state == "succeeded", "it goes on with other jobs"
+            assert place.record(job_id) == ended
 
             def is_removed() -> bool:
                 copies = place.json("team", "status")["team"]["copies"]
                 return len(copies) == 3 and all(each["forgets"] == 0 for each in copies)
 
-            until(lambda: not files_with(pool.folder, "quokkazebra"), "the pool has removed it")
             until(is_removed, "and has said so")
-        assert files_with(pool.folder, "quokkazebra") == []

@@ -23,7 +23,6 @@ from llm_server import LlmServer
 from machines import Team
 from old_workspace import OldWorkspace
 from pools import PoolProcess
-from team_machines import until_equal
 
 from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
@@ -182,7 +181,7 @@ def story(tmp_path_factory: pytest.TempPathFactory, dsn: str, model_cache: Path)
                 results = {"alone": expected, "team": run([first, second])}
                 third = team.machine("third", **model.environment())
                 with third.worker():
-                    until_equal(team)
+                    team.until_equal()
                     machines = [first, second, third]  # each finds by itself, soon, which decisions contradict others
                     until(lambda: len({str(answers(place)) for place in machines}) == 1, "all answer alike")
                     said = {"alone": answers(alone), "team": answers(first)}

@@ -11,9 +11,8 @@ from pathlib import Path
 import psycopg
 import pytest
 from harness import Place, at_once, until
-from machines import Team
+from machines import Team, remember, succeeded, titles
 from postgres import database
-from team_machines import remember, succeeded, titles
 
 from bridge.team import schema
 from bridge.team.server import Server

@@ -19,10 +19,9 @@ from typing import Any
 
 import pytest
 from harness import PATIENCE, Place, until
-from machines import Team, summary
+from machines import Team, files_with, summary, titles
 from network import Link
 from postgres import cluster
-from team_machines import files_with, titles
 
 USES = ("COGNEE_MEMORY_TEAM", "COGNEE_MEMORY_CACHE_DIR")
 
@@ -187,7 +186,7 @@ def test_what_one_machine_forgets_is_gone_from_the_folders_of_all_and_from_the_r
     try:
         succeeded(first, "forget", {"memory_ids": [memory_id]})
         until(lambda: not files_with(first.workspace.root, phrase), "it is removed where it was asked for")
-        forgets = {each["node"]: each["forgets"] for each in status_of(first)["copies"]}
+        forgets = {each["node"]: each["forgets"] for each in told(first)["copies"]}
         assert forgets[shared.node_of(second)] > 0
     finally:
         os.kill(away, signal.SIGCONT)
@@ -205,7 +204,8 @@ def test_what_one_machine_forgets_is_gone_from_the_folders_of_all_and_from_the_r
     assert (again["duplicate"], again["memory_id"]) == (True, kept)
 
 
-def test_what_is_forgotten_while_machines_are_off_leaves_their_folders_when_their_workers_start(shared: Team) -> None:
+def test_what_is_forgotten_while_machines_are_off_is_counted_and_gone_once_their_workers_start(shared: Team) -> None:
+    """Counted after a week: then a copy is silent."""
     first = shared.places[0]
     with further(shared, "followed") as followed, further(shared, "hasty") as hasty:
         phrases = {followed: "numbatfinch", hasty: "narwhalibis"}
@@ -213,15 +213,50 @@ def test_what_is_forgotten_while_machines_are_off_leaves_their_folders_when_thei
             forgotten = [remembered(followed, "The numbatfinch is a lock")]
             until_known(followed, "The numbatfinch is a lock")
             forgotten += [remembered(hasty, "The narwhalibis is a lock")]  # it may have no more than its job's record
+            until(lambda: all(each["forgets"] == 0 for each in told(first)["copies"]) or None, "all is noted")
+            until(lambda: first.cli("team", "status").stdout.count("0 texts") >= 4, "nothing is held by any copy")
         assert all(files_with(place.workspace.root, phrase) for place, phrase in phrases.items())
         until_known(first, *(f"The {phrase} is a lock" for phrase in phrases.values()))
+        away(shared, followed, "6 days 23 hours")
+        assert not copy_of(shared, first, followed)["is_silent"]
         succeeded(first, "forget", {"memory_ids": forgotten})
+
+        def is_counted() -> bool:  # until the gateway has noticed that it waits no more
+            away(shared, followed, "7 days 1 hour")
+            seen = copy_of(shared, first, followed)
+            return (seen["is_silent"], seen["forgotten"]) == (True, 2)
+
+        until(is_counted, "it is counted")
+
+        def subject() -> str | None:  # the gateway may still note that it was seen
+            away(shared, followed, "7 days 1 hour")
+            found = {each["code"]: each["subject"] for each in first.json("doctor")["findings"]}
+            return found.get("TEAM_COPY_HOLDS_FORGOTTEN")
+
+        assert until(subject, "the doctor says it") == shared.node_of(followed)
         with followed.worker(), hasty.worker():
             nodes = {shared.node_of(place) for place in phrases}
             until(lambda: not any(each["forgets"] for each in told(first)["copies"] if each["node"] in nodes), "gone")
             for place, phrase in phrases.items():
                 until(lambda: not files_with(place.workspace.root, phrase), "no file tells of it")  # noqa: B023
                 assert f"The {phrase} is a lock" not in titles(place)
+            until(lambda: copy_of(shared, first, followed)["forgotten"] == 0 or None, "it has removed it")
+        assert not copy_of(shared, first, followed)["is_silent"]
+
+
+def away(team: Team, place: Place, interval: str) -> None:
+    """As if the machine had been seen last so long ago."""
+    team.change(
+        "UPDATE copies SET seen_at = clock_timestamp() - %s::interval WHERE workspace_id = %s AND node = %s",
+        interval,
+        team.workspace_id,
+        team.node_of(place),
+    )
+
+
+def copy_of(team: Team, asking: Place, place: Place) -> dict[str, Any]:
+    [found] = [each for each in told(asking)["copies"] if each["node"] == team.node_of(place)]
+    return dict(found)
 
 
 # --- what operators see ---
@@ -260,56 +295,11 @@ def test_a_failed_job_is_seen_everywhere_without_texts_until_it_reruns_or_is_dis
     assert left["workspace"]["jobs"]["failed"] == seen["workspace"]["jobs"]["failed"] - 1
 
 
-def test_a_copy_that_was_not_seen_for_a_week_is_silent_and_what_it_may_hold_is_counted(shared: Team) -> None:
-    first = shared.places[0]
-    with further(shared, "away") as second:
-        with second.worker():
-            memory_id = remembered(first, "The spool of a copy that is away")
-            until_known(second, "The spool of a copy that is away")
-            until(lambda: all(each["forgets"] == 0 for each in told(first)["copies"]) or None, "all is noted")
-            until(lambda: first.cli("team", "status").stdout.count("0 texts") == 4, "nothing is held by any copy")
-        away(shared, second, "6 days 23 hours")
-        assert not copy_of(shared, first, second)["is_silent"]
-        succeeded(first, "forget", {"memory_ids": [memory_id]})
-
-        def is_counted() -> bool:  # until the gateway has noticed that it waits no more
-            away(shared, second, "7 days 1 hour")
-            seen = copy_of(shared, first, second)
-            return (seen["is_silent"], seen["forgotten"]) == (True, 1)
-
-        until(is_counted, "it is counted")
-
-        def subject() -> str | None:  # the gateway may still note that it was seen
-            away(shared, second, "7 days 1 hour")
-            found = {each["code"]: each["subject"] for each in first.json("doctor")["findings"]}
-            return found.get("TEAM_COPY_HOLDS_FORGOTTEN")
-
-        assert until(subject, "the doctor says it") == shared.node_of(second)
-        with second.worker():
-            until(lambda: copy_of(shared, first, second)["forgotten"] == 0 or None, "it has removed it")
-        assert not copy_of(shared, first, second)["is_silent"]
-
-
-def away(team: Team, place: Place, interval: str) -> None:
-    """As if the machine had been seen last so long ago."""
-    team.change(
-        "UPDATE copies SET seen_at = clock_timestamp() - %s::interval WHERE workspace_id = %s AND node = %s",
-        interval,
-        team.workspace_id,
-        team.node_of(place),
-    )
-
-
-def copy_of(team: Team, asking: Place, place: Place) -> dict[str, Any]:
-    [found] = [each for each in told(asking)["copies"] if each["node"] == team.node_of(place)]
-    return dict(found)
-
-
 def test_jobs_that_no_worker_takes_are_found_by_doctor(shared: Team) -> None:
     first, _ = shared.places
     waiting = first.submit("noop", {}, not_before="2999-01-01T00:00:00Z")
     until(lambda: shared.rows("SELECT 1 FROM jobs WHERE workspace_id = %s AND job_id = %s", waiting), "it is posted")
-    assert status_of(first)["workspace"]["idle_seconds"] is None, "it is not due"
+    assert told(first)["workspace"]["idle_seconds"] is None, "it is not due"
     assert "TEAM_JOBS_WAIT" not in codes(first)
     shared.hold_jobs()
     shared.change(
@@ -320,7 +310,7 @@ def test_jobs_that_no_worker_takes_are_found_by_doctor(shared: Team) -> None:
     )
     leased = "UPDATE workspaces SET leased_at = leased_at - interval '11 minutes' WHERE id = %s"
     shared.change(leased, shared.workspace_id)
-    assert status_of(first)["workspace"]["idle_seconds"] > 600
+    assert told(first)["workspace"]["idle_seconds"] > 600
     assert "TEAM_JOBS_WAIT" in codes(first)
     assert first.cli("jobs", "cancel", waiting).returncode == 0
     shared.hold_jobs(holds=False)

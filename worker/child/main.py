@@ -26,7 +26,7 @@ from bridge.interface.envelope import exit_now
 from bridge.operations import JobCopy, Outcomes, Progress, run
 from bridge.privacy import log_lines
 from bridge.privacy.masking import trace
-from bridge.settings import Settings, load
+from bridge.settings import Settings, import_numpy, load
 from bridge.store.opening import failing_clearly, forgive_opening
 from jobs import clock, steps
 from jobs.errors import JobError
@@ -61,6 +61,10 @@ class Pipes:
         line = json.dumps(message, ensure_ascii=False).encode() + b"\n"
         with self._sending:
             write_line(self._answers, line)
+
+    def loading(self, is_loading: bool) -> None:
+        """Tell the parent whether this process loads something, which counts towards no job's timeout."""
+        self.send({"loading": is_loading})
 
     def answer(self, message: Answer, *, last: bool) -> None:
         """Send the answer of a request. After the ``last`` one nothing runs, so the end of stdin interrupts nothing."""
@@ -268,6 +272,7 @@ def prepare(parent: int) -> tuple[int, Settings]:
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     log_lines.log_to_stderr()
+    import_numpy()
     settings = load()
     steps.arm(settings.fault if settings.test_jobs else None)
     critical.on_change(guard.disarm, guard.arm)
@@ -279,12 +284,8 @@ def main() -> int:
     answers, settings = prepare(int(sys.argv[2]))
     workspace = Workspace(Path(sys.argv[1]))
     pipes = Pipes(answers, lambda: forgive_opening(workspace))
-
-    def loading(is_loading: bool) -> None:
-        pipes.send({"loading": is_loading})
-
-    with Stores(workspace, settings, loading) as stores:
-        loading(False)
+    with Stores(workspace, settings, pipes.loading) as stores:
+        pipes.loading(False)
         Server(pipes, lambda *_: stores, stores.close).serve()
     return 0
 
