@@ -44,7 +44,7 @@ PROGRAMS: dict[str, tuple[Callable[[Sequence[str]], None], str]] = {
     "gate": (gate.main, "the figures that a test holds, beside the recorded ones"),
     "absent": (absent.main, "questions without an answer"),
     "anchored": (anchored.main, "which facts the code ends: precision and recall"),
-    "conflicts": (conflicts.main, "which contradictions are found; --fit prints the weights"),
+    "conflicts": (conflicts.main, "which contradictions are found"),
 }
 
 

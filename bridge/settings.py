@@ -574,15 +574,11 @@ def inherited_environment() -> dict[str, str]:
 # What numpy imports for its documentation, signatures and types, or for functions that no question calls; and what it
 # uses of that meanwhile.
 _LEFT_OUT: dict[str, dict[str, Any]] = {
-    "numpy._core._add_newdocs": {},
-    "numpy._core._add_newdocs_scalars": {},
+    **{f"numpy._core._add_newdocs{of}": {} for of in ("", "_scalars")},
+    **{name: {} for name in ("ast", "pickle", "platform", "textwrap")},
     "numpy._typing": {"NDArray": list},
     "numpy._utils._inspect": {"getargspec": lambda function: ((), None, None, None)},
-    "ast": {},
     "inspect": {"cleandoc": str, "signature": lambda function: None},
-    "pickle": {},
-    "platform": {},
-    "textwrap": {},
 }
 
 

@@ -81,11 +81,7 @@ Event = Started | Succeeded | Failed | Crashed | Interrupted | WorkerDied | Canc
 
 TRANSITIONS: dict[State, dict[type[Event], frozenset[State]]] = {
     # Entered by intake or a replay. A crash leaves it here: recovery enqueues it again.
-    "queued": {
-        Started: frozenset({"running"}),
-        Cancelled: frozenset({"cancelled"}),
-        Expired: frozenset({"expired"}),
-    },
+    "queued": {Started: frozenset({"running"}), Cancelled: frozenset({"cancelled"}), Expired: frozenset({"expired"})},
     # Entered by the runner. A crash leaves it here: recovery ends its attempt.
     "running": {
         Succeeded: frozenset({"succeeded"}),
@@ -96,11 +92,7 @@ TRANSITIONS: dict[State, dict[type[Event], frozenset[State]]] = {
         Cancelled: frozenset({"cancelled"}),
     },
     # Entered by the runner, left when next_attempt_at has come. A crash leaves it here.
-    "retrying": {
-        Started: frozenset({"running"}),
-        Cancelled: frozenset({"cancelled"}),
-        Expired: frozenset({"expired"}),
-    },
+    "retrying": {Started: frozenset({"running"}), Cancelled: frozenset({"cancelled"}), Expired: frozenset({"expired"})},
     # Terminal states. Only a requested replay moves a job out, and only from failed, cancelled and expired.
     "succeeded": {},
     "failed": {Replayed: frozenset({"queued"})},
@@ -249,10 +241,7 @@ def _retry_or_fail(record: Record, error: JobError, retries: bool, now: datetime
         return replace(_end(record, "failed", now), error=error.as_dict())
     pause = max(pause_seconds(_consecutive_tries(record), jitter), _retry_after_seconds(error))
     return replace(
-        record,
-        state="retrying",
-        error=error.as_dict(),
-        next_attempt_at=clock.iso(now + timedelta(seconds=pause)),
+        record, state="retrying", error=error.as_dict(), next_attempt_at=clock.iso(now + timedelta(seconds=pause))
     )
 
 

@@ -16,9 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, TypeVar
 
 import contract
+import forked
 
 from bridge import trust
 from jobs import client, spool
@@ -150,6 +152,11 @@ class Place:
     def spool(self) -> SpoolPaths:
         return self.workspace.spool
 
+    @property
+    def forks(self) -> bool:
+        """Whether its commands and workers may be forks of a process that has imported them."""
+        return not self.launcher and self.interpreter == sys.executable and forked.can_start(self.environment)
+
     def python(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run the interpreter in this environment, from a folder that is not the project's.
 
@@ -162,9 +169,25 @@ class Place:
         assert contract.problems_in(done.stdout) == []
         return done
 
-    def cli(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    def cli(
+        self, *arguments: str, input: str = "", check: bool = False, **options: Any
+    ) -> subprocess.CompletedProcess[str]:
         """Run ``cognee-memory`` on this workspace."""
-        return self.python("-m", "worker.cli", *arguments, "--workspace", str(self.workspace.root), **options)
+        words = (*arguments, "--workspace", str(self.workspace.root))
+        if options or not self.forks:
+            return self.python("-m", "worker.cli", *words, input=input, check=check, **options)
+        with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
+            given.write(input.encode())
+            given.seek(0)
+            process = forked.start("worker.cli", words, self.environment, self.workspace.root, given, out, err)
+            status = process.wait(PATIENCE)
+            out.seek(0)
+            err.seek(0)
+            done = subprocess.CompletedProcess(process.args, status, out.read().decode(), err.read().decode())
+        assert contract.problems_in(done.stdout) == []
+        if check:
+            done.check_returncode()
+        return done
 
     def json(self, *arguments: str) -> dict[str, Any]:
         """The object that ``cognee-memory … --json`` prints."""
@@ -233,14 +256,17 @@ class RealWorker:
 
     def __init__(self, place: Place) -> None:
         self.place = place
-        begins = (*place.launcher, place.interpreter)
+        self.said = TemporaryFile()  # noqa: SIM115 - what it writes to stderr
+        arguments, folder = ("--workspace", str(place.workspace.root), "--detached"), place.workspace.root.anchor
+        if place.forks:
+            with Path(os.devnull).open("r+b") as nothing:
+                streams = (nothing, nothing, self.said)
+                self.process = forked.start("worker", arguments, place.environment, Path(folder), *streams)
+            return
         self.process = subprocess.Popen(
-            [*begins, "-m", "worker", "--workspace", str(place.workspace.root), "--detached"],
-            env=place.environment,
-            cwd=place.workspace.root.anchor,
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
+            [*place.launcher, place.interpreter, "-m", "worker", *arguments],
+            env=place.environment, cwd=folder, stdin=subprocess.DEVNULL, stderr=self.said,
+        )  # fmt: skip
 
     def __enter__(self) -> "RealWorker":
         return self.ready()
@@ -276,7 +302,7 @@ class RealWorker:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait(PATIENCE)
-        self.process.stderr.close()
+        self.said.close()
 
     def children(self) -> list[int]:
         """The process ids of its children."""

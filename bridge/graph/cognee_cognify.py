@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 from uuid import UUID
@@ -69,25 +69,27 @@ def _revoke_permissions(memory_id: str) -> None:
 
 
 def _patch_cognify() -> None:
-    """Change three steps of cognify. It does not compact vector tables: our maintenance does, and syncs before it
-    deletes. It records each text's nodes and edges even if another text has them too. And it records them in one place,
-    whether or not the graph was empty at first.
+    """Change four steps of cognify. It takes no text for a source of dlt, whose import takes long. It does not compact
+    vector tables: our maintenance does, and syncs before it deletes. It records each text's nodes and edges even if
+    another text has them too. And it records them in one place, whether or not the graph was empty at first.
 
     Raises RuntimeError if cognee has no such step.
     """
 
-    async def nothing_to_do() -> None: ...
+    def giving(make: Callable[[], Any]) -> Any:
+        async def given(*_: Any, **__: Any) -> Any:
+            return make()
 
-    async def none_of_them(*_: Any, **__: Any) -> set[Any]:
-        return set()
+        return given
 
-    async def not_in_the_graph(_: Any) -> bool:
-        return False
+    async def as_it_is(data: Any, *_: Any, **__: Any) -> Any:
+        return data, None
 
     for module, name, replacement in (
-        ("api.v1.cognify.cognify", "compact_vector_store", nothing_to_do),
-        ("tasks.graph.extract_graph_from_data", "find_existing_edge_identities", none_of_them),
-        ("tasks.storage.add_data_points", "mark_graph_provenance_if_empty", not_in_the_graph),
+        ("api.v1.add.add", "resolve_dlt_sources", as_it_is),
+        ("api.v1.cognify.cognify", "compact_vector_store", giving(lambda: None)),
+        ("tasks.graph.extract_graph_from_data", "find_existing_edge_identities", giving(set)),
+        ("tasks.storage.add_data_points", "mark_graph_provenance_if_empty", giving(bool)),
     ):
         if not hasattr(sys.modules[f"cognee.{module}"], name):
             raise RuntimeError(f"cognee has no {module}.{name} any more")

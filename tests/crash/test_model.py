@@ -239,6 +239,7 @@ class EngineMachine(RuleBasedStateMachine):
         self.noted: set[tuple[str, str]] = set()
         # --- what a reader has seen ---
         self.seen: dict[str, Record] = {}
+        self.read: dict[str, tuple[tuple[int, int], Record | None]] = {}  # the same file is not read again
         self.lives: Counter[str] = Counter()  # an id is free again when its record was pruned
         self.ends: dict[tuple[str, int, int], Record] = {}
         self.begun: set[tuple[str, int, int]] = set()
@@ -298,8 +299,11 @@ class EngineMachine(RuleBasedStateMachine):
         """Each record is whole, and no reader sees time run backwards within one generation."""
         found: dict[str, Record] = {}
         for job_id in spool.job_ids(self.place.results):
-            record = spool.read_record(self.place, job_id)  # raises for a part of one
-            if record is not None:
+            status = self.place.record(job_id).stat()
+            version = status.st_ino, status.st_mtime_ns  # each is a new file
+            if job_id not in self.read or self.read[job_id][0] != version:
+                self.read[job_id] = version, spool.read_record(self.place, job_id)  # raises for a part of one
+            if (record := self.read[job_id][1]) is not None:
                 found[job_id] = record
         for job_id in self.seen.keys() - found.keys():
             assert self.may_be_pruned, f"the record of {job_id} is gone"
@@ -496,6 +500,8 @@ class EngineMachine(RuleBasedStateMachine):
             while self.engine.messages:
                 self.engine.runner.run_if_due(self.engine.messages.pop(0))
                 self.engine.enqueue()
+            if not (self.engine.ledger.live() or spool.inbox(self.place)):
+                break
             self.now += timedelta(hours=1)
         recovery.reconcile(self.place, self.engine.ledger, self.now)
         self.observe()

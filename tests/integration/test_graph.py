@@ -79,7 +79,7 @@ def test_a_record_leads_to_what_it_supersedes_in_whichever_order_they_are_writte
     first, second = memory("lakes", "first lake"), memory("lakes", "second lake")
     record = memory("lakes", "lakes merged", sources=[first["id"], second["id"]])
     later = memory("lakes", "merged again", sources=[record["id"]])
-    with forks.start() as fork:
+    with forks.last() as fork:
         fork.ask("keep", [first, later, record])
         assert superseded(fork, record) == {first["id"]}
         fork.ask("keep", [second])
@@ -93,7 +93,7 @@ def test_a_record_leads_to_what_it_supersedes_in_whichever_order_they_are_writte
 def test_an_edge_to_a_source_that_was_lost_is_written_again(forks: Forks) -> None:
     source = memory("hills", "a hill")
     record = memory("hills", "hills merged", sources=[source["id"]])
-    with forks.start() as fork:
+    with forks.last() as fork:
         fork.ask("keep", [source, record])
         fork.ask(
             "query", "MATCH (n:Node)-[e:EDGE]->(m:Node) WHERE n.id = $id AND m.id = $source DELETE e",
@@ -107,7 +107,7 @@ def test_an_edge_to_a_source_that_was_lost_is_written_again(forks: Forks) -> Non
 
 def test_a_deleted_memory_leaves_nothing_and_the_others_keep_what_they_share(forks: Forks) -> None:
     kept = memory("woods", "an oak", topic="Woods", session_id="shared", decisions=["Keep the oak"])
-    with forks.start() as fork:
+    with forks.last() as fork:
         fork.ask("keep", [kept])
         before = fork.ask("graph")
         gone = [
@@ -126,7 +126,7 @@ def test_a_deleted_memory_leaves_nothing_and_the_others_keep_what_they_share(for
 def test_a_memory_that_says_less_than_before_has_no_more_in_the_graph_than_that(forks: Forks) -> None:
     long = memory("seas", "a sea", decisions=["One", "Two", "Three"], plan_id="042")
     short = {**long, "decisions": ["One"], "plan_id": None}
-    with forks.start() as fork:
+    with forks.last() as fork:
         fork.ask("keep", [memory("seas", "another sea", decisions=["Four"])])
         fork.ask("keep", [short])
         wanted = fork.ask("graph")
@@ -209,7 +209,7 @@ LOOK = """
 def test_the_picture_shows_texts_as_texts_in_a_browser_and_loads_nothing(forks: Forks, tmp_path: Path) -> None:
     source = memory("evil", "evil", topic=f"Bad {EVIL[0]}", context=" ".join(EVIL), decisions=EVIL, session_id=EVIL[1])
     record = memory("evil", "merged evil", topic="Merged", sources=[source["id"]])
-    with forks.start() as fork:
+    with forks.last() as fork:
         fork.ask("keep", [source, record])
         (outcome,) = fork.run("graph", task("picture", "graph", {}))
     result = outcome["result"]
@@ -234,7 +234,7 @@ def test_the_picture_shows_texts_as_texts_in_a_browser_and_loads_nothing(forks: 
 
 def test_the_picture_says_which_decision_was_replaced(forks: Forks) -> None:
     months = ("01", "Loans last two weeks"), ("02", "Loans last four weeks")
-    with forks.start() as fork:
+    with forks.last() as fork:
         for month, said in months:
             loans = summary("Loans", decisions=[said], created_at=f"2026-{month}-01T09:00:00Z")
             fork.run("ingest", task(f"job-{month}", "ingest", {"summary": loans}))
@@ -289,7 +289,7 @@ def test_what_is_whole_is_found_well_and_is_as_it_was(forks: Forks, workspace: W
     with forks.start() as fork:
         graph = fork.ask("graph")
     before = dump(workspace.memory_db)
-    with forks.start() as fork:
+    with forks.last() as fork:
         assert findings(fork) == {}
         assert dump(workspace.memory_db) == before
         assert not workspace.quarantine.exists()
@@ -316,7 +316,7 @@ OF_THE_GRAPH = {"a node": (lose_a_node, NAMES[2]), "an edge": (lose_an_edge, REC
 
 
 def test_what_the_graph_lacks_is_seen_and_the_remedy_works(forks: Forks, workspace: Workspace) -> None:
-    with forks.start() as fork:
+    with forks.last() as fork:
         for harm, memory_id in OF_THE_GRAPH.values():
             harm(fork)
             found = findings(fork)
@@ -330,7 +330,7 @@ def test_what_the_graph_lacks_is_seen_and_the_remedy_works(forks: Forks, workspa
 def test_an_unreadable_graph_is_remedied(forks: Forks, workspace: Workspace, harm: Callable[[Workspace], None]) -> None:
     """It is seen, and left alone until somebody asks for the remedy."""
     harm(workspace)
-    with forks.start() as fork:
+    with forks.last() as fork:
         assert "GRAPH_DAMAGED" in findings(fork)
         assert not workspace.quarantine.exists()
         fork.run("rebuild", task("rebuild", "rebuild", {"what": "graph"}))
@@ -363,7 +363,7 @@ def test_what_a_forgotten_memory_left_is_seen_and_remedies_leave_no_byte(forks: 
 
 def test_a_secret_in_a_memory_is_seen_and_not_told(forks: Forks, workspace: Workspace) -> None:
     extra = "00000009-0000-4000-8000-000000000009"
-    with forks.start() as fork:
+    with forks.last() as fork:
         fork.ask("keep", [{**lake(1), "id": extra, "context": f"the key is {SECRET} for the bucket"}])
         found = findings(fork)
         assert set(found) == {"SECRETS_STORED"}
@@ -453,7 +453,7 @@ in_the_long_form = pytest.mark.skipif(not SOAK, reason="one of many alike: make 
 def test_after_any_damage_graph_and_vectors_have_every_memory(forks: Forks, workspace: Workspace, damage: str) -> None:
     DAMAGES[damage](workspace)
     before = len(forks.log())
-    with forks.start() as fork:
+    with forks.last() as fork:
         given = task("job-new", "ingest", {"summary": summary(f"After: {damage}")})
         try:
             (outcome,) = fork.run("ingest", given)
@@ -477,7 +477,7 @@ def test_a_graph_that_somebody_else_holds_is_waited_for_and_not_touched(forks: F
     graph = databases(workspace) / "cognee_graph_ladybug"
     before = graph.read_bytes()
     given = task("job-a", "ask", {"question": "What is said of Held by another?"})
-    with forks.start() as fork:
+    with forks.last() as fork:
         with ladybug.Database(str(graph)) as holder, ladybug.Connection(holder):
             with pytest.raises(AssertionError, match=r"^JobError\(.GRAPH_UNAVAILABLE"):  # of the delivery
                 fork.run("ingest", task("job-h", "ingest", {"summary": summary("Held by another")}))
@@ -493,7 +493,7 @@ def test_a_graph_that_somebody_else_holds_is_waited_for_and_not_touched(forks: F
 
 def test_a_graph_that_somebody_removed_is_written_anew_from_the_store(forks: Forks, workspace: Workspace) -> None:
     shutil.rmtree(databases(workspace))
-    with forks.start() as fork:
+    with forks.last() as fork:
         (outcome,) = fork.run("ingest", task("job-new", "ingest", {"summary": summary("After the removal")}))
         assert fork.ask("missing", [*NAMES, outcome["result"]["memory_id"]]) == []
         assert (fork.ask("memory_count"), fork.ask("lag")) == (MANY + 1, 0)
@@ -524,7 +524,7 @@ def test_an_unclean_end_alone_sets_nothing_aside(forks: Forks, workspace: Worksp
     fork.ask("memory_count")
     fork.kill()
     before = len(forks.log())
-    with forks.start() as fork:
+    with forks.last() as fork:
         assert fork.ask("missing", NAMES) == []
     assert "set aside" not in forks.log()[before:]
     assert "lacked" not in forks.log()[before:]
@@ -533,7 +533,7 @@ def test_an_unclean_end_alone_sets_nothing_aside(forks: Forks, workspace: Worksp
 @in_the_long_form
 def test_a_vector_that_is_lost_is_found_missing_and_written_again(forks: Forks, workspace: Workspace) -> None:
     one_table_whole(workspace)
-    with forks.start() as fork:
+    with forks.last() as fork:
         assert fork.ask("memory_count") == 0
         assert fork.ask("lag") == MANY, "the opening has seen it"
         fork.ask("deliver_all")
@@ -565,7 +565,7 @@ def test_a_cut_off_checkpoint_and_its_loss_are_made_good(forks: Forks, workspace
     graph.with_name(graph.name + ".wal.checkpoint").write_bytes(written + CHECKPOINT_RECORD)
     graph.with_name(graph.name + ".shadow").touch()
     before = len(forks.log())
-    with forks.start() as fork:
+    with forks.last() as fork:
         assert fork.ask("memory_count") == (MANY + 3 if is_applied else MANY)
         assert fork.ask("lag") == (0 if is_applied else 4)
         fork.ask("deliver_all")
@@ -588,7 +588,7 @@ def test_a_status_that_the_graph_has_lost_is_found_and_set_again(forks: Forks, w
         assert fork.ask("missing", NAMES) == []
     shutil.rmtree(databases(workspace))
     (workspace.root / "before").rename(databases(workspace))
-    with forks.start() as fork:
+    with forks.last() as fork:
         assert fork.ask("reconcile") == 1
         fork.ask("deliver_all")
         assert fork.ask("node", NAMES[0])["status"] == "Draft"
@@ -598,7 +598,7 @@ def test_a_status_that_the_graph_has_lost_is_found_and_set_again(forks: Forks, w
 def test_a_provider_that_asks_for_a_pause_is_no_fault_of_the_memory(forks: Forks, workspace: Workspace) -> None:
     """The name of a plan is embedded for the graph alone."""
     given = task("job-p", "ingest", {"summary": summary("Limits", plan_id="plan-077")})
-    with forks.start() as fork:
+    with forks.last() as fork:
         fork.ask("refuse", "Plan 077", "RATE_LIMITED")
         with pytest.raises(AssertionError, match=r"^JobError\(.RATE_LIMITED"):  # of the delivery: the memory is stored
             fork.run("ingest", given)
@@ -611,7 +611,7 @@ def test_a_provider_that_asks_for_a_pause_is_no_fault_of_the_memory(forks: Forks
 
 def test_a_failed_picture_does_not_report_an_earlier_error_of_the_provider(forks: Forks, workspace: Workspace) -> None:
     given = task("job-q", "ingest", {"summary": summary("Limits", plan_id="plan-078")})
-    with forks.start() as fork:
+    with forks.last() as fork:
         fork.ask("refuse", "Plan 078", "RATE_LIMITED")
         with pytest.raises(AssertionError, match=r"^JobError\(.RATE_LIMITED"):
             fork.run("ingest", given)
@@ -623,7 +623,7 @@ def test_a_failed_picture_does_not_report_an_earlier_error_of_the_provider(forks
 def test_damage_that_a_question_finds_is_gone_for_the_next(forks: Forks, workspace: Workspace, is_open: bool) -> None:
     """Nothing waits for the graph, so no write finds the damage."""
     given = task("job-a", "ask", {"question": "What is said of Topic 3?"})
-    with forks.start() as fork:
+    with forks.last() as fork:
         if is_open:
             assert fork.ask("memory_count") == MANY
         DAMAGES["data zeroed"](workspace)
@@ -640,6 +640,6 @@ def test_damage_that_a_question_finds_is_repaired_by_the_next_process(forks: For
     with forks.start() as fork:
         (first,) = fork.run("ask", given)
         assert first["error"]["code"] == "GRAPH_UNAVAILABLE"
-    with forks.start() as fork:
+    with forks.last() as fork:
         (second,) = fork.run("ask", given)
         assert "Topic 3" in second["result"]["context"]

@@ -407,27 +407,14 @@ def test_no_question_is_lost_as_the_server_leaves_and_comes_again(model_cache: P
     place = Served(tmp_path, model_cache, COGNEE_MEMORY_HTTP_IDLE_SECONDS="0.4")
     dice = random.Random(5)
     with place.worker():
-        servers = set()
-        for number in range(60 if SOAK else 8):
-            status, data = place.ask(query=f"session {number}", as_of=NOW)
+        servers: set[int | None] = {None}
+        while len(servers) <= (30 if SOAK else 3):
+            status, data = place.ask(query=f"session {len(servers)}", as_of=NOW)
             assert (status, json.loads(data)["success"]) == (200, True)
             servers.add((place.http["server"] or {}).get("pid"))
             time.sleep(dice.uniform(0.3, 0.6))  # the time itself is what is tried
-        print(f"{len(servers - {None})} servers were seen")
         until(lambda: place.http["server"] is None, "it leaves at last")
-    assert len(servers - {None}) > 1
     assert " died: " not in place.log()
-
-
-def test_servers_killed_one_after_the_other_come_again_after_growing_pauses(model_cache: Path, tmp_path: Path) -> None:
-    place = Served(tmp_path, model_cache)
-    with place.worker():
-        for _ in range(3):
-            os.kill(place.warm(), signal.SIGKILL)
-            until(lambda: place.http["server"] is None, "it is gone")
-        assert place.ask(query="session")[0] == 200
-    said = [line.rpartition("before ")[2] for line in place.log().splitlines() if " died: " in line]
-    assert said == ["0.5 s have passed", "1 s have passed", "2 s have passed"]
 
 
 def test_a_killed_worker_ends_its_server(model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -450,25 +437,19 @@ def test_a_killed_worker_ends_its_server(model_cache: Path, tmp_path: Path, monk
         assert place.through_worker("retrieve", query="session") is not None
 
 
-def test_a_worker_that_stops_ends_its_server(model_cache: Path, tmp_path: Path) -> None:
+def test_a_server_says_of_broken_settings_to_whoever_asks_and_ends_with_its_worker(
+    model_cache: Path, tmp_path: Path
+) -> None:
     place = Served(tmp_path, model_cache)
     with place.worker() as worker:
-        server = place.warm()
-        began = time.monotonic()
-        assert worker.stop() == 0
-        print(f"stopped after {time.monotonic() - began:.2f} s")
-        assert not is_running(server)
-    assert (place.http["url"], place.http["server"]) == (None, None)
-
-
-def test_a_server_that_finds_broken_settings_says_so_to_whoever_asks(model_cache: Path, tmp_path: Path) -> None:
-    place = Served(tmp_path, model_cache)
-    with place.worker():
         (place.config / "config.toml").write_text('max_results = "many"\n')
         status, data = place.ask(query="session")
         assert (status, json.loads(data)["error_code"]) == (500, "SETTING_INVALID")
         (place.config / "config.toml").unlink()
-        assert place.ask(query="session")[0] == 200
+        server = place.warm()
+        assert worker.stop() == 0
+        assert not is_running(server)
+    assert (place.http["url"], place.http["server"]) == (None, None)
     assert " died: " not in place.log()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from jobs.lock import is_held
 from worker.mcp.inputs import LONGEST_WAIT_SECONDS
 from worker.mcp.tools import TOOLS
 
+NEWEST = "2026-07-28"  # version of the protocol
 NOW = "2026-11-20T12:00:00Z"
 SUMMARY = {
     "topic": "Retry pauses",
@@ -141,14 +143,30 @@ def agent(place: Place) -> Iterator[Agent]:
         yield agent
 
 
+@pytest.fixture(scope="module")
+def newcomer(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Place, Agent]]:
+    place = Place(tmp_path_factory.mktemp("new"), adopted=False, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    with agent_of(place, NEWEST) as agent:
+        yield place, agent
+
+
 @pytest.fixture
-def unused(model_cache: Path, tmp_path: Path) -> Iterator[Place]:
+def unused(newcomer: tuple[Place, Agent]) -> Iterator[Place]:
     """A workspace without anything. A worker that a tool started is ended with the test."""
-    place = Place(tmp_path, adopted=False, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    place, _ = newcomer
     yield place
     if is_held(place.spool.lock):
         os.kill(int(until(place.heartbeat, "a heartbeat")["pid"]), signal.SIGKILL)
         until(lambda: not is_held(place.spool.lock) and not is_held(place.workspace.store_lock), "both have gone")
+    shutil.rmtree(place.config, ignore_errors=True)
+    for path in place.workspace.root.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+@pytest.fixture
+def new_agent(newcomer: tuple[Place, Agent], unused: Place) -> Agent:
+    """The agent of the workspace without anything."""
+    return newcomer[1]
 
 
 CHANGING = ("memory_ingest", "memory_feedback", "memory_mark_outdated", "memory_resolve", "memory_compact_preview")
@@ -184,11 +202,10 @@ def test_explain_takes_the_arguments_of_its_contract_too(agent: Agent) -> None:
         assert [item["id"] for item in agent.answer("memory_explain", **names)["items"]] == [3]
 
 
-def test_a_client_of_the_newest_protocol_is_served_too(place: Place) -> None:
-    with agent_of(place, mode="2026-07-28") as agent:
-        assert agent.client.protocol_version == "2026-07-28"
-        assert set(agent.tools()) == {tool.name for tool in TOOLS}
-        assert agent.answer("memory_retrieve", query="who renews tokens?", as_of=NOW)["results"]
+def test_a_client_of_the_newest_protocol_is_served_too(new_agent: Agent) -> None:
+    """As in each test that starts from nothing."""
+    assert new_agent.client.protocol_version == NEWEST
+    assert set(new_agent.tools()) == {tool.name for tool in TOOLS}
 
 
 # --- asking ---
@@ -253,25 +270,26 @@ def test_context_is_a_block_to_read_within_its_budget(agent: Agent) -> None:
     assert found["memories"]
 
 
-def test_what_nothing_fits_is_answered_without_memories_by_settings_of_the_moment(agent: Agent, unused: Place) -> None:
+def test_what_nothing_fits_is_answered_without_memories_by_settings_of_the_moment(
+    agent: Agent, unused: Place, new_agent: Agent
+) -> None:
     question = "zxqv wkjh"
     assert agent.answer("memory_retrieve", query=question)["results"] == []
     result = agent.call("memory_context", query=question)
     assert result.structured_content["context"] == ""
     assert text_of(result) == "No memory of this workspace fits the question."
-    with agent_of(unused) as empty:
-        assert empty.answer("memory_retrieve", query="anything")["results"] == []
-        assert empty.answer("memory_explain", ids=[1])["missing_ids"] == [1]
-        assert empty.answer("memory_topics")["topics"] == []
-        assert empty.answer("memory_open")["items"] == []
-        assert empty.answer("memory_recent")["memories"] == []
-        assert empty.error("memory_read", memory_number=1)["error_code"] == "MEMORY_NOT_FOUND"
-        assert not unused.spool.root.exists(), "asking leaves nothing behind"
-        assert empty.answer("memory_context", query="tokens")["budget"] == 2000
-        unused.workspace.env_file.write_text("COGNEE_MEMORY_MAX_TOKENS=300\n", "utf-8")
-        assert empty.answer("memory_context", query="tokens")["budget"] == 300
-        unused.workspace.env_file.write_text("COGNEE_MEMORY_RANKING_PRESET=odd\n", "utf-8")
-        assert empty.error("memory_retrieve", query="tokens")["error_code"] == "SETTING_INVALID"
+    assert new_agent.answer("memory_retrieve", query="anything")["results"] == []
+    assert new_agent.answer("memory_explain", ids=[1])["missing_ids"] == [1]
+    assert new_agent.answer("memory_topics")["topics"] == []
+    assert new_agent.answer("memory_open")["items"] == []
+    assert new_agent.answer("memory_recent")["memories"] == []
+    assert new_agent.error("memory_read", memory_number=1)["error_code"] == "MEMORY_NOT_FOUND"
+    assert not unused.spool.root.exists(), "asking leaves nothing behind"
+    assert new_agent.answer("memory_context", query="tokens")["budget"] == 2000
+    unused.workspace.env_file.write_text("COGNEE_MEMORY_MAX_TOKENS=300\n", "utf-8")
+    assert new_agent.answer("memory_context", query="tokens")["budget"] == 300
+    unused.workspace.env_file.write_text("COGNEE_MEMORY_RANKING_PRESET=odd\n", "utf-8")
+    assert new_agent.error("memory_retrieve", query="tokens")["error_code"] == "SETTING_INVALID"
 
 
 def test_explanations_have_the_contracts_shape_and_retrieves_scores(agent: Agent) -> None:
@@ -465,36 +483,36 @@ def test_this_project_may_be_named_by_its_folder_or_its_path(agent: Agent, place
         assert agent.answer("memory_explain", query="tokens", project=project)["errors"] == []
 
 
-def test_what_somebody_else_left_stays_closed_to_every_tool_and_no_question_is_logged(unused: Place) -> None:
+def test_what_somebody_else_left_stays_closed_to_every_tool_and_no_question_is_logged(
+    unused: Place, new_agent: Agent
+) -> None:
     unused.workspace.memory.mkdir()
     unused.workspace.memory_db.write_bytes(b"from a clone")
-    with agent_of(unused) as agent:
-        for name, arguments in FITTING.items():
-            found = agent.error(name, **arguments)
-            assert found["error_code"] == "WORKSPACE_NOT_TRUSTED", name
-            assert "cognee-memory trust" in found["remediation"], name
-            assert not unused.spool.root.exists(), name
-        trust.adopt(unused.workspace, unused.config, trusted=True)
-        assert agent.error("memory_retrieve", query="a secret question")["error_code"] == "STORE_UNREADABLE"
-        assert "secret" not in agent.log()
+    for name, arguments in FITTING.items():
+        found = new_agent.error(name, **arguments)
+        assert found["error_code"] == "WORKSPACE_NOT_TRUSTED", name
+        assert "cognee-memory trust" in found["remediation"], name
+        assert not unused.spool.root.exists(), name
+    trust.adopt(unused.workspace, unused.config, trusted=True)
+    assert new_agent.error("memory_retrieve", query="a secret question")["error_code"] == "STORE_UNREADABLE"
+    assert "secret" not in new_agent.log()
 
 
-def test_a_server_that_was_started_in_the_home_folder_makes_no_folders_there(unused: Place) -> None:
-    home = unused.workspace.root
+def test_a_server_that_was_started_in_the_home_folder_makes_no_folders_there(tmp_path: Path) -> None:
+    """It serves a project below it."""
+    place = Place(tmp_path, adopted=False)
+    home = place.workspace.root
     (home / "project" / ".git").mkdir(parents=True)
-    unused.environment |= {"HOME": str(home), "USERPROFILE": str(home)}
+    place.environment |= {"HOME": str(home), "USERPROFILE": str(home)}
     run = ["-m", "worker.cli", "mcp"]
     before = sorted(home.rglob("*"))
-    for folder in (home, Path("/")):
-        with agent_of(unused, arguments=run, cwd=folder) as agent:
-            for name, arguments in FITTING.items():
-                found = agent.error(name, **arguments)
-                assert found["error_code"] == "WORKSPACE_NOT_CHOSEN"
-                assert "--workspace" in found["remediation"]
+    with agent_of(place, arguments=run, cwd=home) as agent:
+        for name, arguments in FITTING.items():
+            found = agent.error(name, **arguments)
+            assert found["error_code"] == "WORKSPACE_NOT_CHOSEN"
+            assert "--workspace" in found["remediation"]
     assert sorted(home.rglob("*")) == before
-    with agent_of(unused, arguments=run, cwd=home / "project") as agent:
-        assert agent.answer("memory_recent")["memories"] == []
-    with agent_of(unused, arguments=[*run, "--workspace", str(home)], cwd=home) as agent:
+    with agent_of(place, arguments=run, cwd=home / "project") as agent:
         assert agent.answer("memory_recent")["memories"] == []
 
 
@@ -569,15 +587,16 @@ def test_what_an_agent_remembers_it_finds_again_and_the_worker_outlives_its_serv
         assert not any(str((fds / name).readlink()).startswith("pipe:") for name in ("0", "1", "2"))
 
 
-def test_an_agent_settles_what_is_disputed_and_retires_one_decision(unused: Place) -> None:
+def test_an_agent_settles_what_is_disputed_and_retires_one_decision(unused: Place, new_agent: Agent) -> None:
     plans = {"topic": "Plans", "context": "Prices were set."}
     earlier = {**plans, "decisions": ["We use PostgreSQL for the invoices", "Ann answers the phone"]}
     later = {**plans, "decisions": ["The reception takes all calls", "We use SQLite for the invoices"]}
-    with agent_of(unused) as agent, unused.worker():
+    trust.adopt(unused.workspace, unused.config)
+    with unused.worker():
         for summary, day in ((earlier, "2026-09-01"), (later, "2026-10-01")):
-            stored = agent.answer("memory_ingest", summary={**summary, "source_created_at": day})
-            assert ended(agent, stored["job_id"])["success"]
-        (listed,) = until(lambda: agent.answer("memory_resolve")["pairs"], "the two were compared")
+            stored = new_agent.answer("memory_ingest", summary={**summary, "source_created_at": day})
+            assert ended(new_agent, stored["job_id"])["success"]
+        (listed,) = until(lambda: new_agent.answer("memory_resolve")["pairs"], "the two were compared")
         assert listed["pair"] == "1/2"
         for side, number, day, statement in (
             ("older", 1, "2026-09-01", earlier["decisions"][0]),
@@ -585,12 +604,12 @@ def test_an_agent_settles_what_is_disputed_and_retires_one_decision(unused: Plac
         ):
             found = listed[side]
             assert (found["memory_number"], found["dated_at"][:10], found["statement"]) == (number, day, statement)
-        settled = agent.answer("memory_resolve", pair="1/2", verdict="newer", reason="It moved.", wait_seconds=50)
+        settled = new_agent.answer("memory_resolve", pair="1/2", verdict="newer", reason="It moved.", wait_seconds=50)
         assert (settled["state"], settled["result"]["memory_numbers"]) == ("succeeded", [1, 2])
-        assert agent.answer("memory_resolve")["pairs"] == []
-        retired = agent.answer("memory_resolve", pair="1.2/2.1", verdict="newer", wait_seconds=50)
+        assert new_agent.answer("memory_resolve")["pairs"] == []
+        retired = new_agent.answer("memory_resolve", pair="1.2/2.1", verdict="newer", wait_seconds=50)
         assert retired["state"] == "succeeded"
-        hits = agent.answer("memory_retrieve", query="who answers the phone?")["results"]
+        hits = new_agent.answer("memory_retrieve", query="who answers the phone?")["results"]
         assert hits[0]["memory_number"] == 2
         pairs = unused.json("review", "--all")["pairs"]
         expected = [(earlier["decisions"][0], "replaced", "agent"), (earlier["decisions"][1], "replaced", "agent")]
@@ -646,20 +665,20 @@ def test_a_job_is_followed_to_its_end_or_asked_for_later(place: Place, agent: Ag
     assert place.json("memories", "list") == listed
 
 
-def test_a_worker_that_cannot_start_leaves_the_job_and_says_so(unused: Place) -> None:
-    unused.environment["COGNEE_MEMORY_RESCAN_SECONDS"] = "never"
-    with agent_of(unused) as broken:
-        assert broken.error("memory_ingest", summary=SUMMARY)["error_code"] == "SETTING_INVALID"
-    del unused.environment["COGNEE_MEMORY_RESCAN_SECONDS"]
-    with agent_of(unused) as agent:
-        trust.adopt(unused.workspace, unused.config)
-        unused.spool.queue_db.mkdir()
-        found = agent.error("memory_ingest", summary=SUMMARY, job_id="kept")
-        assert found["error_code"] == "WORKER_START_FAILED"
-        assert found["error_details"]["job_id"] == "kept"
-        assert agent.error("memory_ingest", summary=SUMMARY, job_id="kept")["error_code"] == "WORKER_START_FAILED"
-        changed = {**SUMMARY, "context": "Something else."}
-        assert agent.error("memory_ingest", summary=changed, job_id="kept")["error_code"] == "JOB_ID_CONFLICT"
+def test_a_worker_that_cannot_start_leaves_the_job_and_says_so(unused: Place, new_agent: Agent) -> None:
+    settings = unused.config / "config.toml"
+    settings.parent.mkdir()
+    settings.write_text('rescan_seconds = "never"\n', "utf-8")
+    assert new_agent.error("memory_ingest", summary=SUMMARY)["error_code"] == "SETTING_INVALID"
+    settings.unlink()
+    trust.adopt(unused.workspace, unused.config)
+    unused.spool.queue_db.mkdir()
+    found = new_agent.error("memory_ingest", summary=SUMMARY, job_id="kept")
+    assert found["error_code"] == "WORKER_START_FAILED"
+    assert found["error_details"]["job_id"] == "kept"
+    assert new_agent.error("memory_ingest", summary=SUMMARY, job_id="kept")["error_code"] == "WORKER_START_FAILED"
+    changed = {**SUMMARY, "context": "Something else."}
+    assert new_agent.error("memory_ingest", summary=changed, job_id="kept")["error_code"] == "JOB_ID_CONFLICT"
     assert json.loads(unused.spool.dropped("kept").read_bytes())["payload"] == {"summary": SUMMARY}
 
 

@@ -1,13 +1,14 @@
 """The page in a real browser, beside a real worker: what an operator sees and does, and what can never happen.
 
-One worker and one browser for all; each test has a tab of its own, signed in anew. A tab in which anything was reported
-to the console, or that asked another host, fails its test.
+One worker, one browser and one tab for all; each test signs in anew. A tab in which anything was reported to the
+console, or that asked another host, fails its test.
 """
 
 import json
 import re
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from playwright.sync_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    Error,
     Locator,
     Page,
     Request,
@@ -167,9 +169,15 @@ def remembered(site: Site) -> list[str]:
     return sorted(found)
 
 
+@pytest.fixture(scope="module")
+def window(site: Site) -> Iterator[Tab]:
+    with context(site) as opened:
+        yield Tab(opened, site)
+
+
 @pytest.fixture
-def tab(site: Site) -> Iterator[Tab]:
-    yield from opened(site)
+def tab(window: Tab) -> Iterator[Tab]:
+    yield from emptied(window)
 
 
 @pytest.fixture
@@ -177,13 +185,33 @@ def phone(site: Site) -> Iterator[Tab]:
     yield from opened(site, viewport=PHONE, has_touch=True)
 
 
+def context(site: Site, **options: Any) -> BrowserContext:
+    """Nothing moves in its tabs, since each picture of what moves is drawn by the processor."""
+    return site.browser.new_context(reduced_motion="reduce", **options)
+
+
 def opened(site: Site, **options: Any) -> Iterator[Tab]:
-    """A tab. Nothing moves in it, since each picture of what moves is drawn by the processor."""
-    with site.browser.new_context(reduced_motion="reduce", **options) as context:
-        tab = Tab(context, site)
-        yield tab
-        assert tab.troubles() == []
-        assert tab.asked <= {tab.home}, "it asked another host"
+    """A tab of its own."""
+    with context(site, **options) as alone:
+        yield from emptied(Tab(alone, site))
+
+
+def emptied(tab: Tab) -> Iterator[Tab]:
+    """Signed out again after the test, with nothing kept."""
+    yield tab
+    tab.page.unroute_all(behavior="wait")
+    for page in tab.page.context.pages:
+        if page != tab.page:
+            page.close()
+    tab.page.evaluate("sessionStorage.clear(); localStorage.clear()")
+    with suppress(Error):  # the worker may have ended
+        tab.page.goto(f"{tab.home}/healthz")  # so that the next page has the same process
+    troubles, asked = tab.troubles(), {*tab.asked}
+    tab.expected.clear()
+    tab.reported.clear()
+    tab.asked.clear()
+    assert troubles == []
+    assert asked <= {tab.home}, "it asked another host"
 
 
 # --- signing in ---
@@ -308,7 +336,6 @@ def test_a_worker_that_has_fallen_silent_is_not_said_to_run(tab: Tab) -> None:
 
     page.route("**/v1/status", later)
     expect(page.get_by_role("region", name="Worker")).to_contain_text("does not respond")
-    page.unroute_all(behavior="wait")
 
 
 def test_what_cannot_be_mended_is_dismissed(site: Site, tab: Tab) -> None:
@@ -551,7 +578,6 @@ def test_no_label_of_a_chart_is_cut(tab: Tab, seconds: float) -> None:
         }).map(label => label.textContent))"""
     )
     assert cut == []
-    page.unroute_all(behavior="wait")
 
 
 # --- memories ---
@@ -668,7 +694,7 @@ def test_a_memory_full_of_markup_and_script_stays_text_everywhere(site: Site, ta
         "#/memories/" + "%3Cimg%20src=x%20onerror=window.hacked=1%3E": "There is no memory",
         "#/queue?contains=%3Cscript%3Ealert(1)%3C%2Fscript%3E": "No job matches.",
     }.items():
-        tab.expected = ["404"]
+        tab.expected[:] = ["404"]
         tab.go(address)
         expect(page.locator("main").get_by_text(shown).first).to_be_visible()
     tab.go("#/topics/hostile")
@@ -792,7 +818,6 @@ def test_a_pair_that_cannot_be_settled_says_why_and_stays_disputed(site: Site, t
     pair.get_by_role("button", name="Both hold").click()
     expect(pair.get_by_role("alert")).to_contain_text("Refused.")
     expect(pair).to_contain_text("May contradict each other")
-    page.unroute_all(behavior="wait")
 
 
 # --- health ---
@@ -832,7 +857,6 @@ def test_health_says_nothing_of_what_is_not_known(site: Site, tab: Tab) -> None:
     expect(memory.get_by_role("alert")).to_contain_text("The store is newer.")
     expect(page.locator("main")).not_to_contain_text("undefined")
     expect(worker).not_to_contain_text("restart it")
-    page.unroute_all(behavior="wait")
 
 
 def test_more_jobs_than_one_request_takes_are_asked_for_in_several(site: Site, tab: Tab) -> None:
@@ -854,8 +878,8 @@ def test_on_a_phone_no_screen_is_wider_than_the_phone(site: Site, phone: Tab, re
 
 
 def test_no_screen_has_a_barrier_that_axe_finds(site: Site, remembered: list[str]) -> None:
-    with site.browser.new_context(bypass_csp=True, reduced_motion="reduce") as context:
-        tab = Tab(context, site)
+    with context(site, bypass_csp=True) as alone:
+        tab = Tab(alone, site)
         tab.open()
         for address in _addresses(site, remembered):
             tab.go(address)

@@ -173,10 +173,13 @@ def test_pauses_lie_between_transactions_and_tell_the_progress(bench: Bench, mon
     assert [done for done, _, _ in seen] == sorted(done for done, _, _ in seen)
 
 
-def test_a_cancellation_in_the_middle_keeps_what_is_stored_and_the_next_capture_completes_it(bench: Bench) -> None:
+def test_a_cancellation_in_the_middle_keeps_what_is_stored_and_the_next_capture_completes_it(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Cancelled(Exception):
         pass
 
+    monkeypatch.setattr("bridge.operations.captured_session.SLICE_SECONDS", 0.0)
     bench.write(LONG)
 
     def cancel(_: Any) -> None:

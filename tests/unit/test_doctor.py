@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -359,9 +360,14 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     return workspace
 
 
+VERSION_OF, OWNERS = cache(doctor_installation.version_of), cache(lambda of=doctor_installation._owners: (*of(),))
+
+
 @pytest.fixture
-def used(workspace: Workspace) -> Workspace:
-    """With a memory, and the job that brought it."""
+def used(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """With a memory, and the job that brought it. The packages of this installation are read once."""
+    monkeypatch.setattr(doctor_installation, "version_of", VERSION_OF)
+    monkeypatch.setattr(doctor_installation, "_owners", OWNERS)
     trust.adopt(workspace, load().config_folder)
     with WithFakeGraph(workspace) as stores:
         content = Content("Geese", "They fly.", decisions=("Use geese",))

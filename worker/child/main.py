@@ -62,6 +62,10 @@ class Pipes:
         with self._sending:
             write_line(self._answers, line)
 
+    def loading(self, is_loading: bool) -> None:
+        """Tell the parent whether this process loads something, which counts towards no job's timeout."""
+        self.send({"loading": is_loading})
+
     def answer(self, message: Answer, *, last: bool) -> None:
         """Send the answer of a request. After the ``last`` one nothing runs, so the end of stdin interrupts nothing."""
         if last:
@@ -280,12 +284,8 @@ def main() -> int:
     answers, settings = prepare(int(sys.argv[2]))
     workspace = Workspace(Path(sys.argv[1]))
     pipes = Pipes(answers, lambda: forgive_opening(workspace))
-
-    def loading(is_loading: bool) -> None:
-        pipes.send({"loading": is_loading})
-
-    with Stores(workspace, settings, loading) as stores:
-        loading(False)
+    with Stores(workspace, settings, pipes.loading) as stores:
+        pipes.loading(False)
         Server(pipes, lambda *_: stores, stores.close).serve()
     return 0
 

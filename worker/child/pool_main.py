@@ -35,9 +35,6 @@ def main() -> int:
 
     pipes = Pipes(answers, leave)
 
-    def loading(is_loading: bool) -> None:
-        pipes.send({"loading": is_loading})
-
     def close() -> None:
         while opened:
             _, stores = opened.popitem()
@@ -51,13 +48,13 @@ def main() -> int:
             opened[workspace_id, person] = Stores(
                 Workspace(folder / workspace_id),
                 settings,
-                loading,
+                pipes.loading,
                 load_embedder=load_embedder,
                 team=PostgresTeam(connections),
             )
         return opened[workspace_id, person]
 
-    loading(False)
+    pipes.loading(False)
     try:
         Server(pipes, stores_of, close).serve()
     finally:
