@@ -25,8 +25,10 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-MAINS = {"worker": "worker.daemon", "worker.cli": "worker.cli"}  # by what follows the interpreter's -m
-IMPORTED = ("worker.app", "worker.cli", "worker.daemon", "jobs.check", "jobs.payloads", "bridge.search.query_client")
+IMPORTED = (
+    *("worker.app", "worker.cli", "worker.daemon", "bridge.retrieve", "bridge.interface.arguments"),
+    *("bridge.search.query_client", "jobs.check", "jobs.payloads"),
+)
 BIG = {"demo", "doctor_command"}  # with what a worker must not hold
 _SUBREAPER = 36  # prctl: a process whose parent has ended becomes a child of this one
 _ROOM = 4096  # bytes of a command line
@@ -141,7 +143,7 @@ def _program(
     sys.argv = [module, *arguments]
     status: Any = 1
     try:
-        status = importlib.import_module(MAINS[module]).main(arguments)
+        status = importlib.import_module({"worker": "worker.daemon"}.get(module, module)).main(arguments)
     except SystemExit as end:
         status = end.code
     except BaseException:

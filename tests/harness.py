@@ -169,17 +169,20 @@ class Place:
         assert contract.problems_in(done.stdout) == []
         return done
 
-    def cli(
-        self, *arguments: str, input: str = "", check: bool = False, **options: Any
-    ) -> subprocess.CompletedProcess[str]:
+    def cli(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run ``cognee-memory`` on this workspace."""
-        words = (*arguments, "--workspace", str(self.workspace.root))
+        return self.program("worker.cli", *arguments, "--workspace", str(self.workspace.root), **options)
+
+    def program(
+        self, module: str, *words: str, input: str = "", check: bool = False, **options: Any
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a module of the program, as ``python`` would with ``-m``."""
         if options or not self.forks:
-            return self.python("-m", "worker.cli", *words, input=input, check=check, **options)
+            return self.python("-m", module, *words, input=input, check=check, **options)
         with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
             given.write(input.encode())
             given.seek(0)
-            process = forked.start("worker.cli", words, self.environment, self.workspace.root, given, out, err)
+            process = forked.start(module, words, self.environment, self.workspace.root, given, out, err)
             status = process.wait(PATIENCE)
             out.seek(0)
             err.seek(0)

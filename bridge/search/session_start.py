@@ -1,13 +1,13 @@
 """What a session begins with: the block of notes that matter for this workspace and branch, without a question.
 
-First the recent sessions, a line each, the newest first: what was asked, what came out; older ones of which only a
-title tells share a line. Then what holds: decisions, those that somebody stored before those that were captured, those
-of the branch first; of what was captured, other decisions of the newest sessions alone: older ones may be overtaken.
-Then what is open. What was replaced is left out, and so are superseded memories and drafts. A line that does not fit is
-left out; those of older captured sessions are cut.
+First sessions: a line of each topic in which somebody stored notes, and of the newest captured sessions: what was
+asked, what came out if an answer reports it, and the files. Nine times in ten one of these five is what the next
+session needs; which older one it needs, neither words nor files tell. Then what holds, and what is open: as somebody
+stored it; decisions also as a model summarised the newest session. What the rules captured may be overtaken.
 
-A wrong note is worse than none. So of what was captured, a line is understood alone and says something to know, unless
-it is the newest session's; and what a later line is about is not said again, since that line is where it stands now.
+A wrong note is worse than none. So a captured session has a line only if it names enough, an earlier one more than the
+newest, and earlier ones stand as perhaps changed since. What was replaced is left out, and so are superseded memories
+and drafts. A line that does not fit is left out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from jobs.layout import Workspace
 
-from ..memory import Content, Memory
+from ..memory import Memory
 from ..store.opening import reader_of
 from ..text import decision_lines, turn_words
 from ..text.gist import gist
@@ -38,18 +38,19 @@ HEADING = (
 )
 _LOOKED_AT = 120  # of the newest memories
 _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in the code
-_RECENT = 3  # captured sessions that have a line also without a decision; lines that stay whole
-_MOST_TITLES = 6  # of older sessions without an outcome, in one line
-_MOST_ASKED, _MOST_TOLD = 90, 140  # characters of an older captured line's request and its outcome
-_SESSIONS_FIRST = "Sessions, the newest first"
+_RECENT = 5  # captured sessions that have a line
+_MOST_ASKED, _MOST_TOLD, _MOST_FILES = 90, 140, 2  # characters of a captured line's request and outcome; its files
+_SESSIONS_FIRST, _EARLIER = "Sessions, the newest first", "Earlier, perhaps changed since"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
-_LEAST_SAID, _LEAST_ASKED = 5, 4  # such words in a decision that is understood alone, and beside its session's title
-_LEAST_SHARED, _LEAST_COMMON, _ALIKE = 2, 4, 0.33  # words of both sides of a line; of two about the same, their share
+_PART = " · "  # between what was asked first and last
+_LEAST_SAID = 3  # words of a request, or an outcome, that says something
+_OFTEN, _OPENING = 3, 40  # sessions in which a request begins alike, and its characters
+_LEAST_NEWEST, _LEAST_EARLIER = 6, 12  # different words in a captured session's line, its files among them
 _BYTES_PER_TOKEN = 3  # fewer than texts have in English, about as many as in Chinese: no tokenizer is needed
 
 _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``source`` and a decision's own have it
 
-RULES = "rules"  # the method without a model, whose lines may be understood in their session alone
+RULES = "rules"  # the method without a model
 
 Became = Mapping[int, Mapping[str, str]]  # number -> what became of the memory's decisions, by their words
 Captured = Mapping[int, str]  # number -> the method by which a memory was captured
@@ -94,76 +95,38 @@ def block(
     ``remarks``: what became of the decisions of each memory. ``captured``: by which method the memories were captured
     that nobody stored himself.
     """
+    groups = _groups(memories, captured)
+    notes = [parts[0] for parts in groups if parts[0].number not in captured]
+    of_sessions = [parts for parts in groups if parts[0].number in captured]
+    often = _often(of_sessions)
+    lines = (_line(parts, remarks, captured, often, is_newest=parts in of_sessions[:1]) for parts in groups)
+    told = [*filter(None, lines)]
+    recent = [each.number for each in told if each.number in captured][:_RECENT]
     of_branch = {each.number for each in memories if each.content and branch in each.content.references.branches}
     stored_first = sorted(memories, key=lambda memory: (memory.number in captured, memory.number not in of_branch))
-    of_sessions = [memory for memory in memories if memory.number in captured]
-    named = {memory.metadata.session_id: title(memory) for memory in of_sessions}  # by its beginning
-    ends = {memory.metadata.session_id: memory.content for memory in reversed(of_sessions)}
-    worth = {
-        memory.number: _worth(memory, named.get(memory.metadata.session_id, ""), remarks, captured)
-        for memory in memories
-    }
-    by_hand = [memory for memory in _told(stored_first, captured, worth) if memory.number not in captured]
-    told = list(_told(memories, captured, worth))
-    recent = [memory.number for memory in told if memory.number in captured][:_RECENT]
-    made = {
-        memory.number: _session(
-            memory,
-            named.get(memory.metadata.session_id, ""),
-            remarks,
-            captured,
-            ends[memory.metadata.session_id] if memory.number in recent else None,
-        )
-        for memory in told
-    }
-    lines = [
-        line
-        for number, line in made.items()
-        if worth[number] > 2 * (number not in recent) or line.mark or (number in recent[:1] and not _continues(line))
-    ]
-    new = {memory.metadata.session_id for memory in told if memory.number in recent}
-    lasting = [memory for memory in stored_first if memory.number not in captured or memory.metadata.session_id in new]
-    holding = [each for memory in lasting for each in _settled(memory, remarks, captured, alone=True)]
-    place = {memory.number: place for place, memory in enumerate(memories)}
-    subjects = _subjects((*lines, *holding))
-
-    def is_latest(each: _Line) -> bool:
-        """Whether no later line is about the same. What somebody stored himself stands until it is replaced."""
-        later = (subject for other, subject in subjects.items()
-                 if place[other.number] < place[each.number] and worth[other.number])  # fmt: skip
-        return each.number not in captured or not any(_are_alike(subjects[each], subject) for subject in later)
-
-    sessions = [*reversed({each.words: each for each in reversed(lines) if is_latest(each)}.values())]
-    parts = {_SESSIONS_FIRST: list[str](), "Earlier": list[str](), "What holds": list[str](), "Open": list[str]()}
+    newest = {memory.metadata.session_id for memory in memories if memory.number in recent[:1]}
+    lasting = [each for each in stored_first if each.number not in captured or each.metadata.session_id in newest]
+    holding = [line for each in lasting if captured.get(each.number) != RULES for line in _decisions(each, remarks)]
+    texts = {_SESSIONS_FIRST: list[str](), _EARLIER: list[str](), "What holds": list[str](), "Open": list[str]()}
     room = max_tokens * _BYTES_PER_TOKEN - len(HEADING)
 
     def add(heading: str, lines: Iterable[str], share: float) -> None:
         """Add those lines that fit into a share of the room."""
-        for line in filter(None, lines):
-            parts[heading].append(line)
-            if len(_joined(parts).encode()) > room * share:
-                parts[heading].pop()
+        for line in lines:
+            texts[heading].append(line)
+            if len(_joined(texts).encode()) > room * share:
+                texts[heading].pop()
                 return
 
-    brief = [
-        each.words if count < _RECENT or each.number not in captured else _cut(each.words)
-        for count, each in enumerate(sessions)
-    ]
-    texts = [quoted_line(f"{each.source}: {words}{each.mark}") for each, words in zip(sessions, brief, strict=True)]
-    add(_SESSIONS_FIRST, texts, 0.6)
-    told_of = "\n".join(each.words for each in sessions)
-    earlier = {each.words: each for each in reversed(made.values()) if worth[each.number] == 2 and each not in lines}
-    titles = [f"{each.words} (#{each.number})" for each in reversed(earlier.values()) if each.words not in told_of]
-    add("Earlier", [quoted_line("; ".join(titles[:_MOST_TITLES]))] if titles else [], 0.78)
-    first = len(parts[_SESSIONS_FIRST])
-    shown = "\n".join(each.words for each in sessions[:first])
-    left = [each for each in holding if _outcome(each) not in shown and is_latest(each)]
+    for each in told:
+        if each.number not in captured or each.number in recent:
+            heading = _EARLIER if each.number in recent[1:] else _SESSIONS_FIRST
+            add(heading, [quoted_line(f"{each.source}: {each.words}{each.mark}")], 0.7)
+    shown = "\n".join(texts[_SESSIONS_FIRST] + texts[_EARLIER])
+    left = (each for each in holding if each.words not in shown)
     add("What holds", (quoted_line(f"{each.words} {each.source}{each.mark}") for each in left), 0.9)
-    add("Open", (line for memory in by_hand for line in _open(memory)), 1.0)
-    held = [_outcome(each) for each in left[: len(parts["What holds"])]]
-    more = zip(sessions[first:], texts[first:], strict=True)
-    add(_SESSIONS_FIRST, (text for each, text in more if not any(words in each.words for words in held)), 1.0)
-    return HEADING + _joined(parts) + "\n" if any(parts.values()) else ""
+    add("Open", (line for memory in notes for line in _open(memory)), 1.0)
+    return HEADING + _joined(texts) + "\n" if any(texts.values()) else ""
 
 
 def numbers_in(text: str) -> list[int]:
@@ -171,131 +134,42 @@ def numbers_in(text: str) -> list[int]:
     return sorted({int(found[1]) for found in _SOURCE.finditer(text)})
 
 
-def _outcome(line: _Line) -> str:
-    """What came out; all of a line that tells nothing else."""
-    return line.words.partition(OUTCOME)[2] or line.words
-
-
-def _cut(words: str) -> str:
-    asked, arrow, came_out = words.partition(OUTCOME)
-    return shortened(asked, _MOST_ASKED if arrow else _MOST_TOLD) + arrow + shortened(came_out, _MOST_TOLD)
-
-
 def _joined(parts: Mapping[str, Sequence[str]]) -> str:
     return "".join("\n".join([f"\n\n## {heading}", *lines]) for heading, lines in parts.items() if lines)
 
 
-def _told(memories: Sequence[Memory], captured: Captured, worth: Mapping[int, int]) -> Iterator[Memory]:
-    """The memories that get a line: of a captured session, the newest one with a decision that holds, else the newest;
-    of a topic with notes that somebody stored himself, the newest note, also instead of what was captured then."""
+def _groups(memories: Sequence[Memory], captured: Captured) -> list[list[Memory]]:
+    """The memories that share a line: those of a captured session; of a topic with notes that somebody stored himself,
+    these, also instead of what was captured then."""
     by_hand = {memory.metadata.topic_id for memory in memories if memory.number not in captured}
-    best: dict[str, Memory] = {}
+    groups: dict[str, list[Memory]] = {}
     for memory in memories:
         known = memory.metadata
         if memory.number not in captured:
-            best.setdefault(f"topic {known.topic_id or memory.id}", memory)
+            groups.setdefault(f"topic {known.topic_id or memory.id}", []).append(memory)
         elif known.topic_id not in by_hand:
-            other = best.setdefault(f"session {known.session_id}", memory)
-            if worth[memory.number] > worth[other.number]:
-                best[f"session {known.session_id}"] = memory
-    yield from best.values()
+            groups.setdefault(f"session {known.session_id}", []).append(memory)
+    return [*groups.values()]
 
 
-def _worth(memory: Memory, topic: str, became: Became, captured: Captured) -> int:
-    """4 with a decision that is understood; 3 with an answer that reports what was done, 2 where something was decided,
-    in a session whose title tells it; 1 with such an answer in another session; else 0. Only rules capture others."""
-    if captured.get(memory.number) != RULES or memory.content is None or _settled(memory, became, captured):
-        return 4
-    reports = bool(_reported(memory, became))
-    is_errand = _is_cut(topic) or turn_words.is_errand(topic) or turn_words.says("chores", topic)
-    said = [memory.content.context, *memory.content.open_questions]
-    is_request = any(topic.rstrip("….?") in each for each in said) and not memory.content.decisions
-    tells = len(subject_words(topic)) >= _LEAST_SHARED and not is_errand and (reports or not is_request)
-    return (3 if reports else 2) if tells else int(reports and not turn_words.says("chores", topic))
+def _often(sessions: Sequence[Sequence[Memory]]) -> set[str]:
+    """How titles and requests begin that several captured sessions have: an agent's loop, or a tool's own words."""
+    found = Counter(
+        opening
+        for parts in sessions
+        for opening in {_opening(one) for part in parts if part.content
+                        for one in (title(part), *part.content.decisions, *_talked(part.content.context))}
+    )  # fmt: skip
+    return {opening for opening, count in found.items() if count >= _OFTEN}
 
 
-def _continues(line: _Line) -> bool:
-    """Whether a line says only that earlier work went on."""
-    return turn_words.begins("continues", turn_words.without_courtesy(line.words))
+def _opening(request: str) -> str:
+    return turn_words.without_courtesy(one_line(request).partition(OUTCOME)[0])[:_OPENING].casefold()
 
 
-def _is_cut(topic: str) -> bool:
-    """Whether a title is a request that was cut, or stands behind words that both said."""
-    return ": " in topic or topic.endswith("…")
-
-
-def _settled(memory: Memory, became: Became, captured: Captured, *, alone: bool = False) -> list[_Line]:
-    """The decisions that hold and are understood beside their session's title, or ``alone``. What came of them is left
-    out where it says nothing, and so are courtesy, and an offer that was taken."""
-    found = _decisions(memory, became)
-    if captured.get(memory.number) != RULES:
-        return found
-    sides = [each.words.partition(OUTCOME) for each in found]
-    said = [each if turn_words.is_clear(outcome) else each._replace(words=request)
-            for each, (request, _, outcome) in zip(found, sides, strict=True)]  # fmt: skip
-    heading = title(memory).rstrip("….").casefold()
-    least = _LEAST_SAID if alone else _LEAST_ASKED
-    named = [each for each in said if each.words.casefold().startswith(heading)]
-    named = [each for each in named if not turn_words.says("refers", each.words)]
-    if plans := [each for each in named if len(subject_words(each.words)) >= least]:
-        return [each for each in plans if not alone or OUTCOME in each.words]
-    return [each._replace(words=_brief(each.words)) for each in said if _is_understood(each.words, least)]
-
-
-def _brief(decision: str) -> str:
-    """A decision without words of courtesy; of an offer that was taken, what came of it."""
-    request, _, outcome = decision.partition(OUTCOME)
-    taken = request if request.endswith("?)") else request.partition("? ")[2]
-    if turn_words.begins("accepts", taken):
-        return outcome
-    named = request.startswith(("@", "#"))  # files that it is about
-    return OUTCOME.join([request if named else turn_words.without_courtesy(request).rstrip("."), outcome])
-
-
-def _is_understood(decision: str, least: int = _LEAST_SAID) -> bool:
-    """Whether a captured decision is understood without its session: no errand, and not both sides speak of something
-    before."""
-    request, _, outcome = decision.partition(OUTCOME)
-    points = all(turn_words.says("refers", side) for side in (request, outcome or request))
-    points = points or turn_words.begins("refers", request) or turn_words.is_errand(request)
-    is_answer = len(subject_words(request) & subject_words(outcome)) >= _LEAST_SHARED
-    return is_answer and not points and len(subject_words(request)) >= least
-
-
-def _reported(memory: Memory, became: Became) -> str:
-    """Of a memory without a decision that is understood, what an answer reports as done; empty where that is not
-    understood without the session."""
-    told = memory.content.context.split("\n") if memory.content else []
-    lines = [
-        *(part for line in told for part in one_line(line).split(" · ")),
-        *(each.words for each in _decisions(memory, became)),
-    ]
-    about, heading = subject_words(title(memory)), title(memory).rstrip("….")
-    sides = [line.partition(OUTCOME) for line in reversed(lines)]
-    outcomes = [outcome or (asked if asked.startswith(heading) else "") for asked, _, outcome in sides]
-    return next((each for each in outcomes if about & subject_words(each) and _is_report(each)), "")
-
-
-def _is_report(outcome: str) -> bool:
-    is_aside = any(turn_words.begins(part, outcome) for part in ("refers", "intends", "concedes"))
-    is_whole = turn_words.is_clear(outcome) and len(subject_words(outcome)) >= _LEAST_ASKED
-    return turn_words.says("done", outcome) and is_whole and not is_aside and not turn_words.says("limits", outcome)
-
-
-def _subjects(lines: Sequence[_Line]) -> dict[_Line, frozenset[str]]:
-    """The search terms that say what each line is about: none that a third of them has."""
-    found = {each: subject_words(each.words) for each in lines}
-    having = Counter(term for terms in found.values() for term in terms)
-    most = max(_LEAST_COMMON, len(lines) // 3)
-    return {each: frozenset(term for term in terms if having[term] <= most) for each, terms in found.items()}
-
-
-def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two lines with these search terms are about the same, so that the later one is enough. Those with other
-    numbers are not: of steps, of issues."""
-    numbers, others = (frozenset(filter(str.isdigit, terms)) for terms in (one, other))
-    common = len(one & other) if numbers & others or not (numbers and others) else 0
-    return common >= _LEAST_COMMON and common >= _ALIKE * min(len(one), len(other))
+def _talked(context: str) -> list[str]:
+    """What was asked and came out, of a captured memory's context."""
+    return [part for line in context.split("\n") for part in one_line(line).split(_PART)]
 
 
 class _Line(NamedTuple):
@@ -307,42 +181,78 @@ class _Line(NamedTuple):
     mark: str
 
 
-def _session(memory: Memory, topic: str, became: Became, captured: Captured, end: Content | None) -> _Line:
-    """What it was about, as ``Loans: We looked at how long loans last``. Of a captured session, a decision, or what was
-    asked and came out; of the newest one, also what was asked last: the others were left behind since."""
-    content = memory.content
-    if content is None or memory.number not in captured:
-        undecided = memory if content is None else memory._replace(content=content._replace(decisions=()))
-        words = ": ".join(filter(None, dict.fromkeys((title(memory), gist(undecided)))))
-        return _Line(memory.number, words, source(memory), "")
-    told = _reported(memory, became) if captured[memory.number] == RULES else one_line(content.context)
-    holding = _settled(memory, became, captured)
-    lost = next(iter(became.get(memory.number, {}).values()), "")
-    said, about = told, subject_words(topic)
-    if holding:
-        most = max(reversed(holding), key=lambda each: len(about & subject_words(each.words)))
-        said = most.words + most.mark
-        if end is None and not _is_cut(topic) and len(about & subject_words(_outcome(most))) >= _LEAST_SHARED:
-            said = told = _outcome(most) + most.mark  # the title says what was asked
-    if not said and topic.endswith("…"):
-        last = one_line([content.context, *content.decisions][-1]).partition(OUTCOME)[0]
-        said = last if len(subject_words(last)) >= _LEAST_SAID else ""
-    mark = f" [{lost}]" if lost and not holding else ""
-    between = OUTCOME if said and said == told and captured[memory.number] == RULES else ": "
-    is_said = turn_words.is_errand(topic) or len(about & subject_words(said)) >= _LEAST_SHARED
-    is_said = (is_said or ": " in topic) if holding else (is_said and said == told != "")
-    adds = not (_is_cut(topic) and is_said)
-    line = between.join(filter(None, [beside(turn_words.without_courtesy(topic), said) if adds else "", said])) + mark
-    left = [] if end is None else [("asked last", each) for each in end.open_questions[-1:]]
-    left += [] if end is None else [("left", each) for each in end.next_steps[-1:]]
-    marks = [
-        f" – {what}: {one_line(words)}"
-        for what, words in left
-        if turn_words.is_clear(words) and len(subject_words(words)) >= _LEAST_ASKED
-        if not turn_words.says("refers", words)
-        if not subject_words(turn_words.without_courtesy(words)) <= subject_words(line)
+class _Pair(NamedTuple):
+    """What was asked in a memory, and what came of it if an answer reports that; a decision, or what was talked of."""
+
+    asked: str
+    outcome: str
+    is_decision: bool
+    mark: str
+    memory: Memory
+
+
+def _line(
+    parts: Sequence[Memory], became: Became, captured: Captured, often: set[str], *, is_newest: bool
+) -> _Line | None:
+    """The line of a note that somebody stored, as ``Loans: We looked at how long loans last``, or of a captured session
+    with these parts, the newest first; None where it names too little."""
+    newest = parts[0]
+    if newest.number not in captured:
+        undecided = newest._replace(content=newest.content and newest.content._replace(decisions=()))
+        words = ": ".join(filter(None, dict.fromkeys((title(newest), gist(undecided)))))
+        return _Line(newest.number, words, source(newest), "")
+    topic = "" if _opening(title(parts[-1])) in often else title(parts[-1])
+    about = subject_words(title(parts[-1]))
+    pairs = [pair for part in parts for pair in _pairs(part, about, became, captured)]
+    pairs = [pair._replace(asked="") if _opening(pair.asked) in often else pair for pair in pairs]
+    best = max(pairs, key=lambda pair: (bool(pair.outcome), pair.is_decision), default=_Pair("", "", False, "", newest))
+    asked = turn_words.without_courtesy(best.asked)
+    is_cut = ": " in topic or topic.endswith("…")  # a request, perhaps behind words that both said
+    named = topic.rpartition(": ")[0] if is_cut and asked else turn_words.without_courtesy(topic)
+    named = beside(named, asked or best.outcome)
+    request = ": ".join(filter(None, [named, shortened(asked, _MOST_ASKED)]))
+    words = OUTCOME.join(filter(None, [request, shortened(best.outcome, _MOST_TOLD)]))
+    files = ", ".join(_files([best.memory, *parts], words))
+    if _named(f"{words} {files}") < (_LEAST_NEWEST if is_newest else _LEAST_EARLIER):
+        return None
+    lost = "" if best.is_decision else next(iter(became.get(best.memory.number, {}).values()), "")
+    mark = best.mark or (f" [{lost}]" if lost else "")
+    if is_newest and newest.content is not None:
+        left = (*newest.content.next_steps[-1:], *newest.content.open_questions[-1:])
+        new = (each for each in left if len(subject_words(each) - subject_words(words)) >= _LEAST_SAID)
+        mark += "".join(f" – open: {one_line(each)}" for each in new)
+    return _Line(best.memory.number, words + f" ({files})" * bool(files), source(best.memory), mark)
+
+
+def _named(line: str) -> float:
+    """How many different words a line has that say what it is about. In scripts without blanks these are pairs of
+    characters, about two for a word."""
+    return sum(0.5 if word > "\u2e80" else 1 for word in subject_words(line))
+
+
+def _pairs(memory: Memory, about: frozenset[str], became: Became, captured: Captured) -> Iterator[_Pair]:
+    """What was asked in a memory of a session about these words, the newest decision first."""
+    decided = [(each.words, True, each.mark) for each in reversed(_decisions(memory, became))]
+    talked = [(each, False, "") for each in _talked(memory.content.context if memory.content else "")]
+    for words, is_decision, mark in (*decided, *talked):
+        asked, _, outcome = words.partition(OUTCOME)
+        is_report = _is_report(outcome) and subject_words(outcome) & (about | subject_words(asked))
+        outcome = outcome if is_report or captured[memory.number] != RULES else ""
+        yield _Pair(asked, outcome, is_decision and len(subject_words(asked)) >= _LEAST_SAID, mark, memory)
+
+
+def _is_report(outcome: str) -> bool:
+    """Whether an answer says what was done, in a sentence that says something."""
+    is_whole = len(subject_words(outcome)) >= _LEAST_SAID and not turn_words.says("plans", outcome)
+    return turn_words.says("done", outcome) and is_whole
+
+
+def _files(parts: Sequence[Memory], words: str) -> list[str]:
+    """The files that the parts were about, with their folder, without those that the words name."""
+    paths = [
+        path.replace("\\", "/").split("/") for part in parts if part.content for path in part.content.references.files
     ]
-    return _Line(memory.number, line, source(memory), "".join(marks))
+    return [*{path[-1]: "/".join(path[-2:]) for path in paths if path[-1] not in words}.values()][:_MOST_FILES]
 
 
 def beside(topic: str, said: str) -> str:

@@ -12,7 +12,7 @@ from typing import Literal
 
 Part = Literal[
     "courtesy", "intends", "retracts", "disputes", "accepts", "continues", "orders", "upkeep", "done", "concedes",
-    "fails", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise", "limits", "remains",
+    "fails", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise", "plans", "remains",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -183,10 +183,10 @@ _TABLE: dict[Part, str] = {
         works_correctly now_works now_working working_correctly everything_works
         umfassend* nahtlos* robuste* professionnel* profesional* abrangente комплексн* 全面
         完善 专业级 包括的 포괄적""",
-    # What an answer says of a result takes a part of it back, or tells why there is none.
-    "limits": """
-        i'll i_will but however although due_to because still unless aber jedoch mais pero mas ma però но 但
-        しかし 하지만""",
+    # The assistant tells on its way what it is about to do: no result.
+    "plans": """
+        i'll i_will i'm i_am i_might i_need let_me let's ich_werde lass_mich je_vais voy_a vou vado_a я_сделаю
+        我将 我会 我需要 我来 让我 これから 제가""",
     # The assistant says what is left to do.
     "remains": """
         remaining next_step* still_need* not_yet yet_to verbleib* nächste*_schritt* prochaine*_étape* reste_à

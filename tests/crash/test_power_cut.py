@@ -75,10 +75,10 @@ def test_a_power_cut_loses_no_drop(disk: Disk, state: Path, tmp_path: Path, capl
     promises = spool_promises.promises_of(disk)
     assert len(promises.dropped) == len(spool_story.ENDS) + 2
     dice = random.Random(SEED)
-    chosen = cuts.many(disk, spool_story.matters, dice, 50) if SOAK else cuts.some(disk, spool_story.matters, dice, 400)
+    chosen = cuts.many(disk, spool_story.matters, dice, 50) if SOAK else cuts.some(disk, spool_story.matters, dice, 240)
     assert survive(
         disk, chosen, state, lambda cut: spool_promises.check(state, cut.at, promises), tmp_path / "kept"
-    ) >= 400  # fmt: skip
+    ) >= 240  # fmt: skip
 
 
 def test_after_a_power_cut_a_worker_ends_every_job_even_if_the_power_is_cut_again(
@@ -101,7 +101,7 @@ def test_after_a_power_cut_a_worker_ends_every_job_even_if_the_power_is_cut_agai
         both = promises.again(cut.at, left, spool_promises.promises_of(again))
         survive(
             again,
-            cuts.some(again, spool_story.matters, dice, 1000 if SOAK else 100),
+            cuts.some(again, spool_story.matters, dice, 1000 if SOAK else 60),
             state,
             lambda second, both=both, cut=cut: spool_promises.check(state, cut.at + second.at, both),  # type: ignore[misc]
             tmp_path / f"kept-{number}",
@@ -115,10 +115,10 @@ def test_a_power_cut_takes_no_memory_and_leaves_none_in_part(
     disk = store_story.record_story(library, tmp_path)
     promises = store_story.promises_of(disk)
     dice = random.Random(SEED)
-    chosen = cuts.many(disk, store_story.matters, dice, 60) if SOAK else cuts.some(disk, store_story.matters, dice, 200)
+    chosen = cuts.many(disk, store_story.matters, dice, 60) if SOAK else cuts.some(disk, store_story.matters, dice, 120)
     assert survive(
         disk, chosen, state, lambda cut: store_story.check(state, cut.at, promises), tmp_path / "kept"
-    ) >= 200  # fmt: skip
+    ) >= 120  # fmt: skip
 
 
 @pytest.fixture(scope="module")

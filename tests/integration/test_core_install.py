@@ -146,13 +146,7 @@ def test_the_worker_answers_over_http_and_has_its_page(place: Place) -> None:
     assert "<html" in page
 
 
-NEEDS_THE_GRAPH = [
-    ("ask", "What is about uploads?"), ("graph",), ("cognify", "Some raw text."), ("migrate",),
-    ("migrate", "--dry-run"), ("rebuild", "--what", "graph"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("command", NEEDS_THE_GRAPH)
+@pytest.mark.parametrize("command", [("ask", "What is about uploads?"), ("rebuild", "--what", "graph")])
 def test_what_needs_the_graph_names_the_command_that_adds_it(place: Place, command: tuple[str, ...]) -> None:
     answer = place.json(*command)
     assert (answer["success"], answer["error_code"]) == (False, "GRAPH_NOT_INSTALLED")

@@ -1,6 +1,7 @@
 """A change of the embedding model while questions are asked and memories come in, with a real worker."""
 
 import os
+import shutil
 import signal
 import sqlite3
 from collections.abc import Iterator
@@ -24,10 +25,11 @@ def summary(topic: str, context: str) -> dict[str, Any]:
     return {"summary": {"topic": topic, "context": context, "decisions": [f"{topic} is owned by team {topic[-1]}"]}}
 
 
-@pytest.fixture
-def place(both_models: Path, tmp_path: Path) -> Iterator[Place]:
+@pytest.fixture(scope="module")
+def stored(both_models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of the default model. The first memory answers the German question."""
-    found = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(both_models))
+    base = tmp_path_factory.mktemp("stored")
+    found = Place(base, COGNEE_MEMORY_CACHE_DIR=str(both_models))
     with found.worker():
         texts = [
             "Backups are kept for thirty days.",
@@ -36,6 +38,13 @@ def place(both_models: Path, tmp_path: Path) -> Iterator[Place]:
         jobs = [found.submit("ingest", summary(f"Subject {n}", text)) for n, text in enumerate(texts)]
         for job in jobs:
             assert found.ended(job).state == "succeeded"
+    return base
+
+
+@pytest.fixture
+def place(stored: Path, both_models: Path, tmp_path: Path) -> Iterator[Place]:
+    found = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(both_models))
+    shutil.copytree(stored, tmp_path, dirs_exist_ok=True)
     yield found
     found.cli("worker", "stop")
 

@@ -157,7 +157,7 @@ def asked(place: Place, reader: Reader) -> Ask:
 
 def script(place: Place, *arguments: str, status: int = 0) -> dict[str, Any]:
     """What ``python bridge/retrieve.py`` prints on stdout, which is one object and nothing else; and no other word."""
-    done = place.python(SCRIPT, *arguments)
+    done = place.program("bridge.retrieve", *arguments)
     assert (done.stderr, done.returncode) == ("", status)
     return contract.checked(done.stdout)
 

@@ -64,10 +64,13 @@ def hosted(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Itera
         hosted.close()
 
 
+def laptop(folder: Path, hosted: Hosted, token: str, cache: Path) -> Place:
+    reached_by = {"COGNEE_MEMORY_TEAM": hosted.address, "COGNEE_MEMORY_TEAM_TOKEN": token}
+    return Place(folder, COGNEE_MEMORY_CACHE_DIR=str(cache), **reached_by)
+
+
 def machine(folder: Path, hosted: Hosted, token: str, workspace_id: str, cache: Path, *, shares: bool = False) -> Place:
-    place = Place(
-        folder, COGNEE_MEMORY_TEAM=hosted.address, COGNEE_MEMORY_TEAM_TOKEN=token, COGNEE_MEMORY_CACHE_DIR=str(cache)
-    )
+    place = laptop(folder, hosted, token, cache)
     membership.join(place.workspace, place.config, workspace_id, shares=shares)
     return place
 
@@ -94,12 +97,15 @@ def noted(place: Place, catch_up_seconds: float) -> str:
 
 
 def test_a_group_remembers_together_forgets_for_those_away(hosted: Hosted, tmp_path: Path, model_cache: Path) -> None:
-    """A machine that was off gets nothing that was forgotten meanwhile."""
-    group, workspace_id = f"group-{uuid4()}", str(uuid4())
+    """A command shares the workspace; a machine that was off gets nothing that was forgotten meanwhile."""
+    group = f"group-{uuid4()}"
     anns, bobs = hosted.token("ann", group), hosted.token("bob", group)
-    first = machine(tmp_path / "ann", hosted, anns, workspace_id, model_cache, shares=True)
-    second = machine(tmp_path / "bob", hosted, bobs, workspace_id, model_cache)
-    with first.worker():
+    first = laptop(tmp_path / "ann", hosted, anns, model_cache)
+    try:
+        answer = first.json("team", "share")
+        assert (answer["success"], answer.get("is_current")) == (True, True), answer
+        workspace_id = membership.membership_of(first.workspace, first.config).workspace_id
+        second = machine(tmp_path / "bob", hosted, bobs, workspace_id, model_cache)
         memory_id = remembered(first, remember(first, "The quokkazebra is a lock"))
         with hosted.server.connection() as connection:
             assert people.give(connection, workspace_id, "ann", group)
@@ -117,20 +123,8 @@ def test_a_group_remembers_together_forgets_for_those_away(hosted: Hosted, tmp_p
         assert noted(second, PATIENCE) == "None"
         assert [each["title"] for each in second.json("memories", "list")["memories"]] == ["Invoices are rounded up"]
         assert second.cli("worker", "stop").returncode == 0
-
-
-def test_the_command_shares_a_workspace_through_the_gateway(hosted: Hosted, tmp_path: Path, model_cache: Path) -> None:
-    place = Place(
-        tmp_path / "laptop",
-        COGNEE_MEMORY_TEAM=hosted.address,
-        COGNEE_MEMORY_TEAM_TOKEN=hosted.token(f"erin-{uuid4()}"),
-        COGNEE_MEMORY_CACHE_DIR=str(model_cache),
-    )
-    try:
-        answer = place.json("team", "share")
-        assert (answer["success"], answer.get("is_current")) == (True, True), answer
     finally:
-        place.cli("worker", "stop")
+        first.cli("worker", "stop")
 
 
 # --- walls ---

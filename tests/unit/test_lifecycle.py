@@ -409,21 +409,17 @@ def pause_of(record: Record) -> float:
 
 
 WAITS_TOLD = [(90, 90), (1.25, 1.25), (0.1, 0.5), (0, 0.5), (-5, 0.5), (3600, 3600), (86_400, 3600)]
+NO_NUMBERS = ["60", None, [], {}, float("nan")]
+WITHOUT_END = [float("inf"), 1e300, 10**400]
 
 
-@pytest.mark.parametrize(("seconds", "pause"), WAITS_TOLD)
-def test_a_provider_that_says_when_to_come_again_is_heard_up_to_an_hour(seconds: float, pause: float) -> None:
-    assert pause_of(asked(seconds)) == pause
-
-
-@pytest.mark.parametrize("seconds", ["60", None, [], {}, float("nan")])
-def test_a_pause_that_is_no_number_is_not_heard(seconds: Any) -> None:
-    assert pause_of(asked(seconds)) == 0.5
-
-
-@pytest.mark.parametrize("seconds", [float("inf"), 1e300, 10**400], ids=["inf", "1e300", "10**400"])
-def test_a_pause_without_an_end_is_an_hour(seconds: Any) -> None:
-    assert pause_of(asked(seconds)) == 3600
+def test_a_provider_that_says_when_to_come_again_is_heard_up_to_an_hour_if_that_is_a_number() -> None:
+    told: list[tuple[Any, float]] = [
+        *WAITS_TOLD,
+        *((no, 0.5) for no in NO_NUMBERS),
+        *((end, 3600) for end in WITHOUT_END),
+    ]
+    assert [pause_of(asked(seconds)) for seconds, _ in told] == [pause for _, pause in told]
 
 
 # --- a clock that is set ---

@@ -11,7 +11,7 @@ import pytest
 import shelf as shelf_module
 from fake_embedder import FakeEmbedder
 from harness import sql
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, settings, strategies as st
 from questions import answer_to
 from shelf import EVERYTHING, NOW, STORED, legacy, record, summary
 
@@ -118,21 +118,16 @@ def test_no_query_is_taken_for_the_indexs_own_language(shelf: Shelf, query: str)
     assert set(lexical(shelf, query)) <= {"a"}
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(query=st.text(min_size=1).filter(lambda text: text.strip()))
-def test_any_text_whatever_can_be_asked(tmp_path_factory: pytest.TempPathFactory, query: str) -> None:
-    found = _shelf_for_any_text(tmp_path_factory).ask(query)
+@pytest.fixture(scope="module")
+def two_texts(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+    return Shelf(tmp_path_factory.mktemp("two")).add(summary("a", "Some text"), legacy("l", "Older text"))
+
+
+@given(query=st.text(min_size=1).filter(str.strip))
+def test_any_text_whatever_can_be_asked(two_texts: Shelf, query: str) -> None:
+    found = two_texts.ask(query)
     assert found["success"]
     json.dumps(found)
-
-
-_any_text: list[Shelf] = []
-
-
-def _shelf_for_any_text(factory: pytest.TempPathFactory) -> Shelf:
-    if not _any_text:
-        _any_text.append(Shelf(factory.mktemp("any")).add(summary("a", "Some text"), legacy("l", "Older text")))
-    return _any_text[0]
 
 
 def test_the_best_passage_decides_not_the_average(shelf: Shelf) -> None:
@@ -177,7 +172,7 @@ def test_the_same_question_at_the_same_time_gives_the_same_bytes(shelf: Shelf) -
     assert first == second
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(
     texts=st.lists(st.text(alphabet="abc .", min_size=1).filter(str.strip), min_size=1, max_size=8),
     query=st.text(alphabet="abc ", min_size=1).filter(str.strip),
@@ -199,7 +194,7 @@ def test_what_is_not_relevant_enough_is_no_hit_however_new(shelf: Shelf) -> None
     assert shelf.ask("zebra crossing", Settings(relevance_floor=0.3))["total_results"] == 0
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(
     texts=st.lists(st.text(alphabet="abc .", min_size=1).filter(str.strip), min_size=1, max_size=8),
     query=st.text(alphabet="abc ", min_size=1).filter(str.strip),

@@ -393,7 +393,7 @@ class WaitingMachine(RuleBasedStateMachine):
         assert len(self.waiting) == len(self.there)
 
 
-WaitingMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+WaitingMachine.TestCase.settings = settings(max_examples=80, stateful_step_count=40)
 TestAnySequence = WaitingMachine.TestCase
 
 
