@@ -144,7 +144,7 @@ def serve(connection: socket.socket) -> None:
                 return ask_llm(stores, *arguments)
             case "embed":
                 return embed(*arguments)
-            case "node" | "neighbours" | "overgrown" | "memory_count" | "picture":
+            case "node" | "neighbours" | "memory_count" | "picture":
                 return getattr(stores.graph.open(), what)(*arguments)
             case "maintain":
                 return stores.maintain()
