@@ -73,7 +73,8 @@ def start(
 def _forking() -> socket.socket:
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with its:
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("COGNEE_MEMORY_")}
+        environment["PYTHONPATH"] = str(Path(__file__).parent.parent)
         command = [sys.executable, __file__, "-" * _ROOM]
         process = subprocess.Popen(command, env=environment, cwd="/", stdin=its)
 

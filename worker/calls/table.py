@@ -70,6 +70,13 @@ def _of_jobs(verb: str, summary: str) -> Call:
     )  # fmt: skip
 
 
+MOMENT = {
+    "prompt": Argument("text", "TEXT", "What the person asks.", (0, MAX_QUERY_CHARS), default=""),
+    "file": Argument("text", "PATH", "Or the file that is read or changed.", (0, 4096), default=""),
+    "output": Argument("text", "TEXT", "Or what a failed command printed.", (0, MAX_QUERY_CHARS), default=""),
+    "shown": Argument("numbers", "N", "Not these memories.", (1, 2**53)),
+}
+
 CALLS = (
     # --- queries ---
     _question("retrieve", "The memories that match a query, best first"),
@@ -77,12 +84,7 @@ CALLS = (
     _question("context", "A block for a prompt"),
     Call(
         "moment", "/v1/moment", "The notes that fit a prompt, a file or an error, if any fits well", "FittingNotes",
-        body={
-            "prompt": Argument("text", "TEXT", "What the person asks.", (0, MAX_QUERY_CHARS), default=""),
-            "file": Argument("text", "PATH", "Or the file that is read or changed.", (0, 4096), default=""),
-            "output": Argument("text", "TEXT", "Or what a failed command printed.", (0, MAX_QUERY_CHARS), default=""),
-            "shown": Argument("numbers", "N", "Not these memories.", (1, 2**53)),
-        },
+        body=MOMENT,
     ),
     # --- the queue ---
     Call(

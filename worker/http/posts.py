@@ -13,7 +13,7 @@ from jobs.errors import JobError
 
 from ..calls import jobs
 from ..calls.call import Scope
-from ..calls.table import QUESTIONS
+from ..calls.table import MOMENT, QUESTIONS
 from .bodies import bytes_of, object_of, only, require_known
 from .executor import RequestExecutor
 from .replies import Respond, computed_reply, envelope, reply, status_of
@@ -38,13 +38,18 @@ def responders(executor: RequestExecutor, scope: Scope) -> dict[str, Respond]:
         )
 
     async def moment(request: Request, _: dict[str, Any]) -> Response:
-        asked = only(await object_of(request), "prompt", "file", "output", "shown")
+        asked = only(await object_of(request), *MOMENT)
+        for name, value in asked.items():
+            least, most = MOMENT[name].range
+            if name == "shown":
+                fits = isinstance(value, list) and all(type(each) is int and least <= each <= most for each in value)
+            else:
+                fits = isinstance(value, str) and len(value) <= most
+            if not fits:
+                what = "a list of numbers of memories" if name == "shown" else f"a text of at most {most} characters"
+                raise JobError("ARGUMENT_INVALID", f"{name} is {what}.")
         prompt, file, output = (asked.get(name, "") for name in ("prompt", "file", "output"))
         shown = asked.get("shown", [])
-        are_numbers = isinstance(shown, list) and all(type(number) is int for number in shown)
-        if not (all(isinstance(text, str) for text in (prompt, file, output)) and are_numbers):
-            message = "prompt, file and output are texts, shown is a list of numbers of memories."
-            raise JobError("ARGUMENT_INVALID", message)
         return envelope(await executor.moment(prompt, file, output, shown))
 
     return {**{verb: question(verb) for verb in get_args(Verb)}, "submitJob": submit, "moment": moment}
