@@ -307,6 +307,13 @@ class RealWorker:
         self.process.wait(PATIENCE)
         self.said.close()
 
+    def again(self) -> None:
+        """Start it once more after its end, for the other tests that share it."""
+        self.kill()
+        new = self.place.worker()
+        self.said, self.process = new.said, new.process
+        self.ready()
+
     def children(self) -> list[int]:
         """The process ids of its children."""
         return [pid for pid, parent in _parents() if parent == self.process.pid and is_running(pid)]

@@ -184,18 +184,20 @@ def test_a_browser_is_led_to_the_page_and_a_page_of_another_site_comes_to_nothin
     assert not place.spool.request("pause").exists()
 
 
-def test_no_request_is_answered_otherwise_than_the_document_says(place: Operated) -> None:
-    place.done("/v1/control", {"request": "pause"})
-    by_document.ask(
-        DESCRIPTION, place.url, place.token, "openapi_hooks",
-        env=place.environment, folder=place.workspace.root, phases="coverage,fuzzing,stateful",
-    )  # fmt: skip
+def test_no_request_is_answered_otherwise_than_the_document_says(model_cache: Path, tmp_path: Path) -> None:
+    place = Operated(tmp_path, model_cache)
+    with place.worker():
+        place.done("/v1/control", {"request": "pause"})
+        by_document.ask(
+            DESCRIPTION, place.url, place.token, "openapi_hooks",
+            env=place.environment, folder=place.workspace.root, phases="coverage,fuzzing,stateful",
+        )  # fmt: skip
     assert " died: " not in place.log()
     assert "a request failed" not in place.log()
     assert place.token not in place.log()
 
 
 def test_a_worker_that_is_drained_leaves(place: Operated, worker: RealWorker) -> None:
-    """The last test of this module."""
     assert place.done("/v1/control", {"request": "drain"})["request"] == "drain"
     assert worker.process.wait(60) == 0
+    worker.again()

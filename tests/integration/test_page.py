@@ -930,7 +930,7 @@ def test_light_and_dark_can_be_chosen_and_are_kept(tab: Tab) -> None:
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
 
 
-# --- the end; the last test, since it ends the worker ---
+# --- the end ---
 
 
 def test_draining_ends_the_worker_and_the_page_keeps_what_it_shows(site: Site, tab: Tab, worker: RealWorker) -> None:
@@ -945,3 +945,4 @@ def test_draining_ends_the_worker_and_the_page_keeps_what_it_shows(site: Site, t
     expect(page.get_by_text("The worker does not answer.").first).to_be_visible()
     expect(page.get_by_role("banner").get_by_text("Not connected")).to_be_visible()
     expect(rows).to_have_count(shown)
+    worker.again()
