@@ -115,7 +115,8 @@ class Tab:
 
     def open(self, address: str = "#/") -> Page:
         """Sign in, and go there."""
-        self.page.goto(f"{self.site.url}/#ticket={self.site.ticket()}")
+        self.home = self.site.url
+        self.page.goto(f"{self.home}/#ticket={self.site.ticket()}")
         expect(self.page.get_by_role("heading", level=1)).to_be_visible()
         return self.go(address)
 
