@@ -148,12 +148,13 @@ ALONE = {"COGNEE_MEMORY_HTTP": "false"}
 # --- before anybody asks ---
 
 
-def test_until_somebody_asks_the_worker_holds_neither_server_nor_model(place: Served, worker: RealWorker) -> None:
-    """The first test of this module: nobody has asked yet."""
-    assert (place.http["serving"], place.http["server"]) == (False, None)
-    maps = Path(f"/proc/{worker.process.pid}/maps").read_text()
+def test_until_somebody_asks_the_worker_holds_neither_server_nor_model(model_cache: Path, tmp_path: Path) -> None:
+    place = Served(tmp_path, model_cache)
+    with place.worker() as worker:
+        assert (place.http["serving"], place.http["server"]) == (False, None)
+        maps = Path(f"/proc/{worker.process.pid}/maps").read_text()
+        print(f"idle worker: {psutil.Process(worker.process.pid).memory_info().rss / 2**20:.0f} MiB resident")
     assert not [name for name in ("onnxruntime", "tokenizers", "safetensors", "lancedb", "ladybug") if name in maps]
-    print(f"idle worker: {psutil.Process(worker.process.pid).memory_info().rss / 2**20:.0f} MiB resident")
 
 
 def test_the_first_question_starts_the_server_and_is_answered_by_it(place: Served, worker: RealWorker) -> None:

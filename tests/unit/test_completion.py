@@ -4,6 +4,7 @@ import argparse
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from fake_embedder import FakeEmbedder
@@ -30,11 +31,9 @@ done
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    base = tmp_path_factory.mktemp("completion")
-    place = Place(base)
-
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    place = Place(tmp_path)
     error = JobError("TOPIC_NOT_FOUND").as_dict()
     records = [
         Record("done-1", "noop", "", "succeeded", accepted_at="2026-11-20T10:00:00Z"),
@@ -42,7 +41,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
         Record("waits-1", "noop", "", "queued", accepted_at="2026-11-20T12:00:00Z"),
     ]
     spool.write_records(place.spool, records)
-    commands = base / "bin"
+    commands = tmp_path / "bin"
     commands.mkdir()
     program = commands / "cognee-memory"
     program.write_text(f'#!/bin/sh\nPYTHONPATH="{PROJECT}" exec "{sys.executable}" -m worker.cli "$@"\n')
