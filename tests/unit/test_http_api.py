@@ -44,6 +44,10 @@ class Told:
     async def run(self, do: Callable[[], Any], *, waits: bool = False) -> Any:
         return do()
 
+    async def moment(self, *asked: Any) -> Any:
+        self.asked.append(("moment", asked))
+        return envelope.success(context="")
+
     async def ask(self, verb: Verb, arguments: dict[str, Any], *, whole: bool) -> tuple[dict[str, Any], bytes]:
         self.asked.append((verb, arguments))
         self.whole = whole
@@ -95,6 +99,20 @@ def test_a_question_may_say_that_it_is_whole_without_the_settings_here(running: 
         assert running.told.whole is whole
     for query in ("?settings=", "?settings=all", "?setings=none", "?settings=none&settings=none"):
         assert running.ask(f"/v1/retrieve{query}").code == "ARGUMENT_INVALID"
+
+
+BEYOND: list[dict[str, Any]] = [
+    {"prompt": "a" * 100_001}, {"file": "a" * 4_097}, {"output": "a" * 100_001}, {"output": None}, {"shown": None},
+    {"shown": [0]}, {"shown": [2**53 + 1]}, {"shown": [True]},
+]  # fmt: skip
+
+
+def test_a_moment_is_passed_on_as_far_as_the_document_allows(running: Running) -> None:
+    within = {"prompt": "a" * 100_000, "file": "a" * 4_096, "output": "a" * 100_000, "shown": [1, 2**53]}
+    assert running.ask("/v1/moment", body=within).status == 200
+    assert running.told.asked == [("moment", tuple(within.values()))]
+    for given in BEYOND:
+        assert running.ask("/v1/moment", body=given).outcome == (400, "ARGUMENT_INVALID"), given
 
 
 @pytest.mark.parametrize("verb", ["retrieve", "explain", "context"])
