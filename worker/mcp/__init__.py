@@ -1,8 +1,9 @@
 """The MCP server: memory tools for an agent, over stdin and stdout.
 
 It drops jobs and runs queries as any other client does; it does not know how they are carried out. Only ``server``
-imports the library ``mcp``. In reading order:
+imports from the library ``mcp``. In reading order:
 
+``library``: that library, without what it has for others.
 ``server``: the protocol: listing the tools, calling them, ending with the client.
 ``tools``: the table of tools with their texts, and the checks of a call.
 ``inputs``: the arguments of the tools: their schemas and their checks.

@@ -9,7 +9,6 @@ from pathlib import Path
 from bridge import trust
 from bridge.interface import envelope
 from bridge.settings import load, table as settings_table, user_file
-from bridge.stand_ins import import_without
 from bridge.user_settings import require_effect, write_user_file
 from jobs.errors import JobError
 from jobs.spelling import nearest
@@ -171,29 +170,12 @@ def completion(args: argparse.Namespace) -> Envelope:
     return envelope.success(shell=args.shell, script=script(args.shell))
 
 
-# A quarter of the server's start: modules, and what is imported from them.
-_OF_CLIENTS_AND_HTTP = (
-    "mcp.client._input_required:InputRequiredRoundsExceededError mcp.client.client:Client "
-    "mcp.client.session:ClientSession mcp.client.session_group:ClientSessionGroup "
-    "mcp.client.stdio:StdioServerParameters,stdio_client "
-    "mcp.server.auth.middleware.auth_context:AuthContextMiddleware "
-    "mcp.server.auth.middleware.bearer_auth:BearerAuthBackend,RequireAuthMiddleware "
-    "mcp.server.auth.provider:OAuthAuthorizationServerProvider,TokenVerifier "
-    "mcp.server.auth.routes:build_resource_metadata_url,create_auth_routes,create_protected_resource_routes "
-    "mcp.server.auth.settings:AuthSettings mcp.server.mcpserver:MCPServer mcp.server.streamable_http:EventStore "
-    "mcp.server.streamable_http_manager:DEFAULT_MAX_SESSIONS,DEFAULT_SESSION_IDLE_TIMEOUT,StreamableHTTPASGIApp,"
-    "StreamableHTTPSessionManager "
-    "mcp.server.transport_security:DEFAULT_MAX_REQUEST_BODY_SIZE,TransportSecuritySettings "
-    "starlette.applications:Starlette starlette.middleware:Middleware "
-    "starlette.middleware.authentication:AuthenticationMiddleware starlette.routing:Mount,Route"
-)
-
-
 @command("mcp", ["mcp --workspace ~/project"], json=False)  # stdout carries the protocol
 def mcp(args: argparse.Namespace) -> Envelope:
     """Serve an agent over stdin and stdout; this process ends when the agent disconnects."""
-    left_out = (each.split(":") for each in _OF_CLIENTS_AND_HTTP.split())
-    import_without("mcp", {module: dict.fromkeys(names.split(",")) for module, names in left_out})
+    from ..mcp.library import import_library
+
+    import_library()
     from ..mcp.server import serve
     from ..version import VERSION
     from .worktree_note import worktree_note
