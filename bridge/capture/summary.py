@@ -183,7 +183,7 @@ def _in_one_line(others: Sequence[Beat]) -> list[tuple[str, str]]:
     asked = [(one, _outcome(beat, one.text), beat.done) for beat in others if (one := _request(beat)) is not None]
     if not asked:
         outcomes = [(_outcome(beat, ""), beat.answered[0].place) for beat in others if beat.answered]
-        return [each for each in outcomes if each[0]][:1]
+        return [each for each in outcomes if words.is_report(each[0])][:1]
 
     def worth(place: int) -> tuple[bool, int, int]:
         one, outcome, done = asked[place]

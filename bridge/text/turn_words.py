@@ -208,7 +208,12 @@ _PARTICIPLE = re.compile(
     r"|\b(?:is|are|was|were) (?:removed|added|updated|replaced|renamed|fixed)\b",
     re.IGNORECASE,
 )
-_NOT_DONE = re.compile(r"\b(?:right|for|should|clear) now\b|^\W*now,|^\W*[^\W_]+ing .*\bnow\b", re.IGNORECASE)
+# "Now" that reports nothing: what goes on, should be so, or comes next.
+_NOT_DONE = re.compile(
+    r"\b(?:right|for|clear|but) now\b|\bshould\b.*?\bnow\b|\bnow (?:\w+ing|i|we|you|need)\b|\(now\)|^\W*now,"
+    r"|^\W*[^\W_]+ing .*\bnow\b|теперь (?:давай\w*|мне|нам|у нас|нужно|надо|я|\w+(?:[её]м|им|ю|у))\b",
+    re.IGNORECASE,
+)
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
     "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
@@ -263,6 +268,11 @@ def says(part: Part, text: str) -> bool:
     text = _NOT_DONE.sub("", text) if part == "done" else text
     is_said = _pattern(part, at_start=False).search(text) is not None
     return is_said or (part == "done" and _PARTICIPLE.search(text) is not None)
+
+
+def is_report(outcome: str) -> bool:
+    """Whether an answer says what was done, not what will be."""
+    return says("done", outcome) and not says("plans", outcome)
 
 
 def is_errand(request: str) -> bool:
