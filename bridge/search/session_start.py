@@ -230,7 +230,7 @@ def _line(
         if pair.outcome and len(subject_words(_said(pair)) - subject_words(words)) >= _LEAST_NEWEST:
             words += f"{_PART}{_said(pair)}"
     files = ", ".join(_files([best.memory, *parts], words))
-    if not words or _named(f"{words} {files}") < (_LEAST_NEWEST if is_newest else _LEAST_EARLIER):
+    if _named(words) < _LEAST_SAID or _named(f"{words} {files}") < (_LEAST_NEWEST if is_newest else _LEAST_EARLIER):
         return None
     lost = "" if best.is_decision else next(iter(became.get(best.memory.number, {}).values()), "")
     mark = best.mark or (f" [{lost}]" if lost else "")

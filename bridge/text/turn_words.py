@@ -119,7 +119,8 @@ _TABLE: dict[Part, str] = {
         hecho listo añadid* agregad* eliminad* cambiad* actualizad* reemplazad* corregid* cread*
         feito adicionad* removid* alterad* atualizad* substituíd* corrigid* criad* fatto aggiunt* rimoss* modificat*
         aggiornat* sostituit* corrett* creato creata creati
-        готово сделано добавлен* удал*н* изменен* обновлен* заменен* исправлен* создан* теперь
+        готово сделано добавлен* удал*н* изменен* обновлен* заменен* исправлен исправлена исправлено
+        исправлены создан создана создано созданы теперь
         已实现 已统一 已补充 已完成 已移除 已改 已添加 已更新 已删除 已修 已新增 完成了 改为 移除了
         しました 済み 完了 変更され 追加され 했습니다 되었습니다 완료""",
     # The assistant says that it was wrong, or that the person has a point.
@@ -186,6 +187,7 @@ _TABLE: dict[Part, str] = {
     # The assistant tells on its way what it is about to do: no result.
     "plans": """
         i'll i_will i'm i_am i_might i_need let_me let's ich_werde lass_mich je_vais voy_a vou vado_a я_сделаю
+        давай* я_вижу попробую продолжаю
         我将 我会 我需要 我来 让我 これから 제가""",
     # The assistant says what is left to do.
     "remains": """
@@ -211,7 +213,7 @@ _PARTICIPLE = re.compile(
 # "Now" that reports nothing: what goes on, should be so, or comes next.
 _NOT_DONE = re.compile(
     r"\b(?:right|for|clear|but) now\b|\bshould\b.*?\bnow\b|\bnow (?:\w+ing|i|we|you|need)\b|\(now\)|^\W*now,"
-    r"|^\W*[^\W_]+ing .*\bnow\b|теперь (?:давай\w*|мне|нам|у нас|нужно|надо|я|\w+(?:[её]м|им|ю|у))\b",
+    r"|^\W*[^\W_]+ing .*\bnow\b|теперь (?:давай\w*|мне|нам|у нас|нужно|надо|я|\w+(?:[аеёи]м|ю|у))\b",
     re.IGNORECASE,
 )
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
