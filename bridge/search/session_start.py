@@ -219,26 +219,31 @@ def _line(
     about = subject_words(title(parts[-1]))
     pairs = [_understood(pair, often) for part in parts for pair in _pairs(part, about, became, captured)]
     pairs = [pair for pair in pairs if not _is_overtaken(pair, newer)]
-    pairs = sorted(filter(_says_something, pairs), key=_worth, reverse=True)
-    best = pairs[0] if pairs else _Pair("", "", False, "", newest)
+    best, *further = sorted(filter(_says_something, pairs), key=_worth, reverse=True) or [
+        _Pair("", "", False, "", newest)
+    ]
     is_cut = ": " in topic or topic.endswith("…")  # a request, perhaps behind words that both said
     named = topic.rpartition(": ")[0] if is_cut and best.asked else turn_words.without_courtesy(topic)
-    named = "" if not pairs and _asks(named) else beside(named, best.asked or best.outcome)
-    words = ": ".join(filter(None, [named, _said(best)]))
-    by_rules = (pair for pair in pairs[1:] if captured[pair.memory.number] == RULES and not pair.mark)
-    for pair in islice(by_rules, _FURTHER_NEWEST if is_newest else _FURTHER):
-        if pair.outcome and len(subject_words(_said(pair)) - subject_words(words)) >= _LEAST_NEWEST:
-            words += f"{_PART}{_said(pair)}"
+    is_told = bool(best.asked or best.outcome)
+    named = beside(named, best.asked or best.outcome) if is_told or not _asks(named) else ""
+    told = [best]
+    most = _FURTHER_NEWEST if is_newest else _FURTHER
+    for pair in (*islice((pair for pair in further if pair.outcome), most), *pairs[:1]):  # and the last decision
+        new = subject_words(_said(pair)) - subject_words(" ".join(map(_said, told)))
+        is_last_word = pair.outcome or (pair.is_decision and pair in further)
+        if is_last_word and len(new) >= _LEAST_NEWEST and not pair.mark and captured[newest.number] == RULES:
+            told.append(pair)
+    words = ": ".join(filter(None, [named, _PART.join(_said(pair) for pair in reversed(pairs) if pair in told)]))
     files = ", ".join(_files([best.memory, *parts], words))
     if _named(words) < _LEAST_SAID or _named(f"{words} {files}") < (_LEAST_NEWEST if is_newest else _LEAST_EARLIER):
         return None
     lost = "" if best.is_decision else next(iter(became.get(best.memory.number, {}).values()), "")
     mark = best.mark or (f" [{lost}]" if lost else "")
     if is_newest and newest.content is not None:
-        left = (*newest.content.next_steps[-1:], *newest.content.open_questions[-1:])
-        new = (each for each in left if not _asks(each)
-               and len(subject_words(each) - subject_words(words)) >= _LEAST_SAID)  # fmt: skip
-        mark += "".join(f" – open: {shortened(one_line(each), _MOST_TOLD)}" for each in new)
+        known = subject_words(f"{words} {best.asked}")
+        for left in (*newest.content.next_steps[-1:], *newest.content.open_questions[-1:]):
+            if not _asks(left) and len(subject_words(left) - known) >= _LEAST_SAID:
+                mark += f" – open: {shortened(one_line(left), _MOST_TOLD)}"
     return _Line(best.memory.number, words + f" ({files})" * bool(files), source(best.memory), mark)
 
 
@@ -254,10 +259,11 @@ def _worth(pair: _Pair) -> tuple[bool, int]:
 
 
 def _is_overtaken(pair: _Pair, newer: list[frozenset[str]]) -> bool:
-    """Whether the same was asked again later. Notes what this one asks."""
-    about = subject_words(pair.asked or pair.outcome)
-    is_overtaken = any(len(about & later) >= max(_ALIKE * len(about), _LEAST_SAID) for later in newer)
-    newer.append(about)
+    """Whether the same was asked again later, or came out. Notes what this one says."""
+    about, outcome = subject_words(pair.asked or pair.outcome), subject_words(pair.outcome)
+    is_again = any(len(about & later) >= max(_ALIKE * len(about), _LEAST_SAID) for later in newer)
+    is_overtaken = is_again or (bool(outcome) and outcome in newer)
+    newer += [about, outcome]
     return is_overtaken
 
 
@@ -271,7 +277,7 @@ def _is_nothing(asked: str) -> bool:
 
 
 def _asks(text: str) -> bool:
-    return text.endswith(("?", "？"))
+    return text.rstrip("\"'”’*_) ").endswith(("?", "？", "؟"))
 
 
 def _said(pair: _Pair) -> str:
@@ -285,14 +291,14 @@ def _named(line: str) -> float:
 
 
 def _pairs(memory: Memory, about: frozenset[str], became: Became, captured: Captured) -> Iterator[_Pair]:
-    """What was asked in a memory of a session about these words, the newest decision first."""
+    """What was asked in a memory of a session about these words, decisions first, the newest first of each."""
     decided = [(each.words, True, each.mark) for each in reversed(_decisions(memory, became))]
-    talked = [(each, False, "") for each in _talked(memory.content.context if memory.content else "")]
+    talked = [(each, False, "") for each in reversed(_talked(memory.content.context if memory.content else ""))]
     for words, is_decision, mark in (*decided, *(each for each in talked if not is_order(each[0]))):
         asked, _, outcome = words.partition(OUTCOME)
         is_report = _is_report(outcome) and subject_words(outcome) & (about | subject_words(asked))
         outcome = outcome if is_report or captured[memory.number] != RULES else ""
-        yield _Pair(asked, outcome, is_decision and len(subject_words(asked)) >= _LEAST_SAID, mark, memory)
+        yield _Pair(asked, outcome, is_decision and _named(asked) >= _LEAST_SAID, mark, memory)
 
 
 def _is_report(outcome: str) -> bool:

@@ -103,6 +103,7 @@ _TABLE: dict[Part, str] = {
         confirm start_the start_a start_with restart install build deploy what how who
         when where
         which is are does do_we do_you do_they did has have_we have_you for_example eg e.g.
+        sag_mir dis-moi dime diga-me dimmi скажи 告诉 教えて 알려
         prüfe erklär* zeig* starte teste schau* lies suche behebe wie wer wann wo welche* zum_beispiel
         vérifie* explique* montre* lance regarde lis cherche corrige quel* comment qui quand où par_exemple
         verifica revisa explica muestra ejecuta prueba busca arregla qué cómo quién cuándo dónde por_ejemplo
@@ -273,8 +274,8 @@ def says(part: Part, text: str) -> bool:
 
 
 def is_report(outcome: str) -> bool:
-    """Whether an answer says what was done, not what will be."""
-    return says("done", outcome) and not says("plans", outcome)
+    """Whether an answer says what was done, not what will be, or what the person may do now."""
+    return says("done", outcome) and not says("plans", outcome) and not begins("intends", outcome)
 
 
 def is_errand(request: str) -> bool:

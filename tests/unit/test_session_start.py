@@ -60,7 +60,10 @@ def test_each_of_the_five_newest_sessions_says_what_was_asked_and_came_out_and_i
         decisions=(),
         context="warn guests early which gallery uploads exceeded twelve megabytes, mail owners, hide pages",
     )
-    kept = {number: " ".join(f"word{number}{sign}" for sign in "abcdefgh") + f" → {REPORT}" for number in range(1, 8)}
+    kept = {
+        number: " ".join(f"word{number}{sign}" for sign in "abcdefgh") + f" → {REPORT} It is round{number}."
+        for number in range(1, 8)
+    }
     older = [captured(number, decisions=(kept[number],)) for number in sorted(kept, reverse=True)]
     text = block([newest, asked, *older], None, captured=by_rules(*range(10)))
     first = f"2026-11-20, #9: Topic 9: {WHOLE} (tray/keyring.py, app/tokens.py)"
@@ -96,11 +99,16 @@ def test_the_newest_session_s_line_says_what_is_open() -> None:
     assert "open: " not in block([asks], None, captured=by_rules(1)), "an offer of the assistant"
 
 
-def test_of_a_session_of_several_parts_those_with_an_outcome_have_the_line_the_newest_first() -> None:
+def test_of_a_session_of_several_parts_those_with_an_outcome_have_the_line_in_their_order() -> None:
     parts = [captured(4, "s", decisions=()), captured(3, "s"), captured(2, "s", decisions=(APART,))]
     again = captured(1, "s", decisions=(WHOLE, f"{APART.partition(' →')[0]} → Nothing is limited now, as it was."))
     text = block([*parts, again], None, captured=by_rules(1, 2, 3, 4))
-    assert shown(text, "Sessions, the newest first") == [f"2026-11-20, #2: Topic 1: {APART} · {WHOLE}"]
+    assert shown(text, "Sessions, the newest first") == [f"2026-11-20, #2: Topic 1: {WHOLE} · {APART}"]
+    word = "guests and owners need no limit for their own gallery's uploads"
+    last = captured(5, "s", decisions=(WHOLE, word))
+    assert shown(block([last], None, captured=by_rules(5)), "Sessions, the newest first")[0].endswith(
+        f"keyring. · {word}"
+    )
 
 
 def test_what_was_asked_again_later_is_told_once_and_neither_a_question_nor_an_errand_without_an_outcome() -> None:
