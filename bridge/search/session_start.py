@@ -190,13 +190,15 @@ class _Line(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """What was asked in a memory, and what came of it if an answer reports that; a decision, or what was talked of."""
+    """What was asked in a memory, and what came of it if an answer reports that; a decision, or what was talked of.
+    ``place`` counts in the order in which they were said, as far as that is known: decisions come last."""
 
     asked: str
     outcome: str
     is_decision: bool
     mark: str
     memory: Memory
+    place: int = 0
 
 
 def _line(
@@ -233,7 +235,8 @@ def _line(
         is_last_word = pair.outcome or (pair.is_decision and pair in further)
         if is_last_word and len(new) >= _LEAST_NEWEST and not pair.mark and captured[newest.number] == RULES:
             told.append(pair)
-    words = ": ".join(filter(None, [named, _PART.join(_said(pair) for pair in reversed(pairs) if pair in told)]))
+    told.sort(key=lambda pair: (pair.memory.number, pair.place))
+    words = ": ".join(filter(None, [named, _PART.join(map(_said, told))]))
     files = ", ".join(_files([best.memory, *parts], words))
     if _named(words) < _LEAST_SAID or _named(f"{words} {files}") < (_LEAST_NEWEST if is_newest else _LEAST_EARLIER):
         return None
@@ -291,14 +294,16 @@ def _named(line: str) -> float:
 
 
 def _pairs(memory: Memory, about: frozenset[str], became: Became, captured: Captured) -> Iterator[_Pair]:
-    """What was asked in a memory of a session about these words, decisions first, the newest first of each."""
-    decided = [(each.words, True, each.mark) for each in reversed(_decisions(memory, became))]
-    talked = [(each, False, "") for each in reversed(_talked(memory.content.context if memory.content else ""))]
-    for words, is_decision, mark in (*decided, *(each for each in talked if not is_order(each[0]))):
+    """What was asked in a memory of a session about these words, the newest decision first, then what was talked of."""
+    talked = [(each, False, "") for each in _talked(memory.content.context if memory.content else "")]
+    told = [*talked, *((each.words, True, each.mark) for each in _decisions(memory, became))]
+    for place in (*reversed(range(len(talked), len(told))), *range(len(talked))):
+        words, is_decision, mark = told[place]
         asked, _, outcome = words.partition(OUTCOME)
         is_report = _is_report(outcome) and subject_words(outcome) & (about | subject_words(asked))
         outcome = outcome if is_report or captured[memory.number] != RULES else ""
-        yield _Pair(asked, outcome, is_decision and _named(asked) >= _LEAST_SAID, mark, memory)
+        if not is_order(words):
+            yield _Pair(asked, outcome, is_decision and _named(asked) >= _LEAST_SAID, mark, memory, place)
 
 
 def _is_report(outcome: str) -> bool:
