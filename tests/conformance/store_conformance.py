@@ -35,6 +35,7 @@ from bridge.store.values import (
     data_id_of,
 )
 from jobs.errors import JobError
+from jobs.layout import Workspace
 
 EARLY, NOW, LATER = "2026-11-20T11:00:00Z", "2026-11-20T12:00:00Z", "2026-11-20T13:00:00Z"
 JOB, OTHER_JOB = AppliedJob("job", "a" * 64), AppliedJob("other", "b" * 64)
@@ -54,6 +55,12 @@ def legacy(memory_id: str, text: str = "") -> Memory:
 def record(memory_id: str, *sources: str) -> Memory:
     known = Metadata("topic", status="DecisionRecord", created_at=NOW, updated_at=NOW)
     return Memory(memory_id, 0, "decision_record", known, NOW, Content("Topic", "Merged."), "", sources)
+
+
+def place_of(folder: Path) -> Workspace:
+    workspace = Workspace(folder)
+    workspace.memory.mkdir(mode=0o700, exist_ok=True)
+    return workspace
 
 
 @dataclass
