@@ -53,11 +53,7 @@ def spoiled(**changes: Any) -> dict[str, Any]:
     return value
 
 
-def legacy_place() -> int:
-    return [hit["memory_type"] for hit in example("retrieval-mixed")["results"]].index("legacy")
-
-
-LEGACY = legacy_place()
+LEGACY = [hit["memory_type"] for hit in example("retrieval-mixed")["results"]].index("legacy")
 
 
 UNPUBLISHED = [

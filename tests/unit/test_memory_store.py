@@ -383,19 +383,13 @@ def test_a_rebuild_takes_another_model_over(place: Place) -> None:
     assert dict(rows_of(place.workspace, "meta"))["embedder"] == "other/8"
 
 
-class FailingEmbedder(FakeEmbedder):
-    """A provider that is out of order."""
-
-    def embed(self, texts: Any) -> Any:
-        raise JobError("EMBEDDING_FAILED")
-
-
 def test_after_a_takeover_that_failed_the_store_is_refused_as_before(place: Place) -> None:
     """Else the next job of the same child would write the new model's vectors beside the old one's."""
     with place.having("a"):
         pass
     with Stores(place.workspace, Settings()) as stores:
-        stores._embedder = FailingEmbedder(name="other")
+        stores._embedder = FakeEmbedder(name="other")
+        stores._embedder.refused = {"": JobError("EMBEDDING_FAILED")}
         with pytest.raises(JobError, match="EMBEDDING_FAILED"):
             stores.open_store(new_model=True).rebuild_vectors()
         with pytest.raises(JobError, match="EMBEDDER_MISMATCH"):
