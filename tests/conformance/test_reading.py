@@ -105,7 +105,6 @@ def legacy(memory_id: str, text: str) -> Memory:
 @contextmanager
 def snapshot_of(written: Written) -> Iterator[StoreSnapshot]:
     found = written.reader().snapshot()
-    assert found is not None
     with closing(found):
         yield found
 
@@ -619,8 +618,6 @@ def test_a_database_of_an_older_format_is_read_whole_each_time(tmp_path: Path, m
                 " VALUES (1, 'a', 'legacy', ?, '{\"text\": \"Of old.\"}', 0, 1)", (STORED,)
             )  # fmt: skip
     first, second = (reader_of(written.workspace).snapshot() for _ in range(2))
-    assert first is not None
-    assert second is not None
     with closing(first), closing(second):
         assert first.catalogue() == second.catalogue() == [(1, 0, 1, -1, 4, 1, 1795089600.0)]
         assert second.changes_since(first.position) != "nothing"

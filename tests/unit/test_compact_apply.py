@@ -90,7 +90,6 @@ def statuses(stores: Stores, *ids: str) -> list[str | None]:
 def record_of(stores: Stores, result: dict[str, Any]) -> tuple[Memory, Content]:
     """The decision record of a compaction, and its content."""
     record = stores.store.get(result["decision_record_id"])
-    assert record.content is not None
     return record, record.content
 
 
@@ -422,7 +421,6 @@ def test_a_withdrawn_record_counts_for_no_score(filled: Stores, workspace: Works
 
 def lexical_scores(workspace: Workspace) -> list[float]:
     snapshot = open_snapshot(workspace)
-    assert snapshot is not None
     with closing(snapshot):
         return list(map(float, snapshot.lexical("tabs five").scores))
 
@@ -483,7 +481,6 @@ def test_a_record_that_comes_or_goes_while_an_index_is_made_anew_is_in_it_or_not
     rows = vector_files.open_rows(
         store._vectors.paths[0], store._vectors.extents["passages"].rows, FakeEmbedder().dimensions
     )
-    assert rows is not None
     for memory in visible:
         query = "SELECT passage_row, passage_count FROM memories WHERE id = ?"
         row, count = store._connection.execute(query, (memory.id,)).fetchone()

@@ -330,9 +330,7 @@ def test_an_id_of_no_pair_is_told_and_one_of_a_pair_without_a_conflict_is_none_t
 
 def pair(fell: Memory, holds: Memory, probability: float, *, said: bool = False) -> KnownPair:
     """Of the first decisions of two memories."""
-    assert fell.content is not None
-    assert holds.content is not None
-    places = [(each.id, digest(each.content.decisions[0])) for each in (fell, holds) if each.content is not None]
+    places = [(each.id, digest(each.content.decisions[0])) for each in (fell, holds)]
     return KnownPair(*places, probability, said)
 
 

@@ -21,8 +21,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "examples"
 
 
 def example(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((EXAMPLES / f"{name}.json").read_text("utf-8"))
-    return found
+    return json.loads((EXAMPLES / f"{name}.json").read_text("utf-8"))
 
 
 def line(value: dict[str, Any]) -> str:

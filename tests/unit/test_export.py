@@ -107,9 +107,7 @@ def do(stores: Stores, what: str, *given: Any, at: str = LATER) -> None:
 
 
 def memory_of(stores: Stores, name: str) -> Memory:
-    found = stores.store.get(an_id(name))
-    assert found is not None
-    return found
+    return stores.store.get(an_id(name))
 
 
 def lines_of(stores: Stores) -> list[dict[str, Any]]:
@@ -532,7 +530,6 @@ def test_free_numbers_are_kept(here: WithFakeGraph, there: WithFakeGraph, capsys
 
 def test_a_records_decisions_name_memories_by_their_numbers_here(here: WithFakeGraph, there: WithFakeGraph) -> None:
     merged = record("r", "a", "b", number=4)
-    assert merged.content is not None
     decisions = (
         "[Later] B (2026-11-02, #2) supersedes A (2026-11-01, #1)",
         "C (2026-11-03)",
@@ -769,8 +766,7 @@ def place(tmp_path: Path) -> Workspace:
 def command(workspace: Workspace, *arguments: str) -> dict[str, Any]:
     """What a command answers. Raises JobError."""
     given = parser().parse_args([*arguments, "--workspace", str(workspace.root)])
-    answer: dict[str, Any] = given.run(given)
-    return answer
+    return given.run(given)
 
 
 def test_an_export_is_private_and_whole(place: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -826,8 +822,7 @@ def test_files_from_elsewhere_are_copied_in_ours_are_not(tmp_path: Path, monkeyp
 
     def dropped(path: str) -> dict[str, Any]:
         job_id = command(place, "import", path, "--no-start", "--no-wait")["job_id"]
-        found: dict[str, Any] = json.loads(place.spool.dropped(job_id).read_bytes())
-        return found
+        return json.loads(place.spool.dropped(job_id).read_bytes())
 
     outside, inside = tmp_path / "outside.jsonl", place.root / "sub" / "inside.jsonl"
     inside.parent.mkdir(parents=True)

@@ -60,8 +60,7 @@ class Bench:
         self.stores = WithFakeGraph(self.workspace, embedder=self.embedder)
 
     def receipt(self, receipt_id: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.workspace.receipt(receipt_id).read_bytes())
-        return found
+        return json.loads(self.workspace.receipt(receipt_id).read_bytes())
 
     def contents(self) -> list[tuple[Any, ...]]:
         """All memories but for their numbers, hidden ones as well."""

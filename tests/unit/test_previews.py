@@ -222,7 +222,6 @@ def test_the_digest_covers_all_that_would_be_applied_and_no_more() -> None:
 
 def test_a_memorys_digest_is_of_its_words_alone(stores: Stores) -> None:
     memory = add(stores, "Sign last")
-    assert memory.content is not None
     digest = previews.content_digest(memory)
     assert previews.content_digest(memory._replace(metadata=Metadata(), number=7)) == digest
     assert previews.content_digest(memory._replace(content=memory.content._replace(context="Other."))) != digest

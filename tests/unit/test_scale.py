@@ -96,7 +96,6 @@ def exhaustive(workspace: Workspace, query: str, arguments: dict[str, Any]) -> t
     """The same by scoring every single memory, which is what the shortcuts must agree with."""
     question = parse_question({"query": query, "relevance_floor": 0.1, **arguments}, NOW)
     snapshot = open_snapshot(workspace)
-    assert snapshot is not None
     with closing(snapshot):
         numbers = snapshot.candidates(question.filters).number.tolist()
         every = score(snapshot, question, FakeEmbedder(), numbers)
@@ -193,8 +192,6 @@ def test_a_snapshot_from_before_a_change_keeps_its_own_state_beside_a_newer_one(
     older = open_snapshot(workspace, cache)
     add(workspace, *memories(5, start=10))
     newer = open_snapshot(workspace, cache)
-    assert older is not None
-    assert newer is not None
     with closing(older), closing(newer):
         assert (len(older.catalogue), len(newer.catalogue)) == (10, 15)
         # A question that began before sees its own state though the cache knows a newer one.
@@ -267,7 +264,6 @@ def test_a_store_without_wholes_is_searched_in_one_stage(workspace: Workspace, m
 def test_the_numbers_of_a_catalogue_are_found_in_any_order_and_unknown_ones_are_not(workspace: Workspace) -> None:
     add(workspace, *memories(20))
     store = reader_of(workspace).snapshot()
-    assert store is not None
     with closing(store):
         found = catalogue.read(store)
         shuffled = found.take(np.random.default_rng(1).permutation(len(found)))
@@ -296,7 +292,6 @@ def test_scores_by_number_are_those_of_the_ranking_and_hidden_ones_have_none(wor
     sql(workspace.memory_db, "UPDATE memories SET hidden = 1 WHERE number = 3")
     question = parse_question({"query": "queue lock", "max_results": 1000, "include_superseded": True}, NOW)
     snapshot = open_snapshot(workspace)
-    assert snapshot is not None
     with closing(snapshot):
         ranked = rank(snapshot, question, FakeEmbedder()).hits
         numbers = [memory.number for memory, _ in ranked]

@@ -61,9 +61,7 @@ class Shelf(shelf_module.Shelf):
         return [hit["memory_id"] for hit in self.ask(query, config, **arguments)["results"]]
 
     def snapshot(self) -> Snapshot:
-        found = open_snapshot(self.workspace)
-        assert found is not None
-        return found
+        return open_snapshot(self.workspace)
 
 
 @pytest.fixture

@@ -71,7 +71,6 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[SharedRow]:
         change.give_feedback(values.Feedback(ONE, "Jörg", "helpful", AT, "why?", "It held."))
         change.settle(values.PairVerdict(ONE, SHA, TWO, SHA, "newer", "It held.", "Jörg", AT, "job-1"))
         [compaction] = [store.compactions.latest(RECORD)]
-        assert compaction is not None
         change.record_restoration(compaction._replace(restored=undone), "restore-1")
     vector = np.zeros(DIMENSIONS, "<f4")
     vector[0] = 1

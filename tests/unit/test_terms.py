@@ -402,7 +402,6 @@ TEXTS = ["The token is renewed twice.", "A renewed lease, abc1234def.", "Nobody 
 def test_bm25_of_single_phrases_adds_up_to_that_of_the_whole_query_bit_for_bit(workspace: Workspace) -> None:
     add(workspace, *(memory(number, text) for number, text in enumerate([*TEXTS, *["Nothing."] * 9])))
     snapshot = reader_of(workspace).snapshot()
-    assert snapshot is not None
     with closing(snapshot):
         for query in ("renewed token", "abc1234def89 lease renewed", "max_job_bytes renews tokens twice"):
             terms = query_terms(query)
@@ -483,8 +482,7 @@ def answer(shelf: Shelf, verb: Any = "retrieve", **arguments: Any) -> dict[str, 
 
 
 def searched_for(shelf: Shelf, query: str) -> str | None:
-    found: str | None = answer(shelf, query=query)["ranking"].get("searched_for")
-    return found
+    return answer(shelf, query=query)["ranking"].get("searched_for")
 
 
 MISSPELT_QUERIES = [
