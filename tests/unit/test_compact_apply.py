@@ -3,7 +3,6 @@
 import gzip
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
@@ -35,12 +34,6 @@ from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
-
-
-@pytest.fixture
-def stores(workspace: Workspace) -> Iterator[WithFakeGraph]:
-    with WithFakeGraph(workspace) as found:
-        yield found
 
 
 def add(stores: Stores, *decisions: str, topic_id: str = "uploads", **other: Any) -> Memory:
