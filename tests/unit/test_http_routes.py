@@ -452,15 +452,6 @@ def test_rejected_files_are_listed_with_why(own: Operated) -> None:
     ]
 
 
-def test_no_key_is_shown_among_the_settings(own: Operated, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LLM_API_KEY", "sk-very-secret-indeed")
-    own.workspace.env_file.write_text("COGNEE_MEMORY_MAX_RESULTS=7\n")  # the settings are read anew
-    reply = own.get("/v1/settings")
-    rows = {row["name"]: row for row in json.loads(reply.data)["settings"]}
-    assert (rows["llm_api_key"]["value"], rows["max_results"]["value"]) == ("(set)", "7")
-    assert b"very-secret" not in reply.data
-
-
 def test_a_workspace_of_somebody_else_is_closed_but_for_the_findings(own: Operated) -> None:
     own.write(ended(1, "succeeded"))
     own.workspace.owner_marker(own.workspace.spool.root).write_text("f" * 32)

@@ -90,14 +90,6 @@ def test_a_file_whose_name_is_no_id_is_kept_with_the_reason_and_gets_no_record(d
     assert spool.inbox(door.place) == []
 
 
-def test_dot_files_and_the_protocols_own_folders_are_left_alone(door: Door) -> None:
-    path = door.drop(".being-written.tmp", b"part")
-    door.look()
-    assert path.exists()
-    assert all(folder.is_dir() for folder in door.place.folders)
-    assert list(door.place.rejected.iterdir()) == []
-
-
 def test_links_pipes_and_folders_are_never_opened(door: Door, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_bytes(file_of("link"))
@@ -154,15 +146,6 @@ def test_a_file_that_vanished_is_waited_for_no_longer(tmp_path: Path) -> None:
     assert not door.intake.waits_for_growing_files
 
 
-def test_a_good_drop_follows_a_rejected_one(door: Door) -> None:
-    door.drop("a.json", b"[]")
-    door.look()
-    door.drop("a.json")
-    door.look()
-    record = door.ledger.get("a")
-    assert (record.state, record.generation, record.error) == ("queued", 2, None)
-
-
 REFUSED_DROPS = [("JOB_ID_CONFLICT", {"payload": {"sleep_ms": 5}}), ("JOB_INVALID", {"content": b"[]"})]
 
 
@@ -212,11 +195,3 @@ def test_a_disk_with_too_little_room_rejects_and_keeps_the_file(tmp_path: Path) 
     door.look()
     assert door.reason("a")["error"]["code"] == "DISK_FULL"
     assert (door.place.rejected / "a.1.json").read_bytes() == file_of("a")
-
-
-def test_many_files_are_all_accepted_in_the_order_of_their_names(door: Door) -> None:
-    names = [f"job-{number:03d}" for number in range(99)]
-    for name in reversed(names):
-        door.drop(f"{name}.json")
-    door.look()
-    assert door.taken == names
