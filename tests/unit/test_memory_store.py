@@ -428,22 +428,6 @@ def test_the_store_is_the_users_alone(place: Place) -> None:
             assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_readers_see_nothing_before_the_first_store_and_a_snapshot_afterwards(place: Place) -> None:
-    assert database.open_for_reading(place.workspace) is None
-    with place.having("a") as store:
-        reader = database.open_for_reading(place.workspace)
-        with closing(reader):
-            reader.execute("BEGIN")
-            assert reader.execute("SELECT count(*) FROM memories").fetchone() == (1,)
-            add(store, summary("b"))
-            assert reader.execute("SELECT count(*) FROM memories").fetchone() == (1,)
-            reader.execute("COMMIT")
-            assert reader.execute("SELECT count(*) FROM memories").fetchone() == (2,)
-            with pytest.raises(sqlite3.OperationalError, match="readonly"):
-                reader.execute("DELETE FROM memories")
-        store.checkpoint()
-
-
 DISK_FAILURES = [
     (OSError(28, "No space left on device"), "DISK_FULL"),
     (sqlite3.SQLITE_FULL, "DISK_FULL"),
