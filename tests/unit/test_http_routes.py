@@ -1,6 +1,7 @@
 """What an operator's program and the page ask over HTTP: the real server and real files, and no worker."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -541,6 +542,8 @@ def test_the_page_is_there_without_a_token_and_holds_no_data(place: Operated) ->
     assert TOKEN.encode() not in page.data
     assert page.headers["content-security-policy"] == http_page.POLICY
     assert "unsafe" not in http_page.POLICY
+    named = re.findall(r'"/assets/([\w-]+\.js)"', page.data.decode())
+    assert sorted(named) == sorted(path.name for path in http_page._FOLDER.glob("*.js"))  # before it is needed
     again = place.get("/", If_None_Match=page.headers["etag"])
     assert (again.status, again.headers["cache-control"]) == (304, "no-cache")
     assert again.headers["content-security-policy"] == http_page.POLICY
