@@ -368,19 +368,6 @@ def test_a_store_of_another_model_is_refused_unchanged(place: Place) -> None:
         pass  # the refusal has let go of the lock
 
 
-def test_a_rebuild_takes_another_model_over(place: Place) -> None:
-    with place.having("a"):
-        pass
-    other = FakeEmbedder(dimensions=8, name="other")
-    with place.opened(other, new_model=True) as store:
-        assert store.model_changed
-        store.rebuild_vectors()
-        assert not store.model_changed
-    with place.opened(other) as store:
-        assert [memory.number for memory in add(store, summary("b"))] == [2]
-    assert dict(rows_of(place.workspace, "meta"))["embedder"] == "other/8"
-
-
 def test_after_a_takeover_that_failed_the_store_is_refused_as_before(place: Place) -> None:
     """Else the next job of the same child would write the new model's vectors beside the old one's."""
     with place.having("a"):
