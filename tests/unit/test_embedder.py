@@ -350,10 +350,6 @@ def test_an_unreachable_provider_is_waited_for_without_showing_its_address(tmp_p
     assert "hidden" not in repr(caught.value.as_dict())
 
 
-def test_the_key_is_not_in_the_representation_of_the_settings(tmp_path: Path) -> None:
-    assert KEY not in repr(settings(tmp_path))
-
-
 # --- what the settings choose ---
 
 
