@@ -8,7 +8,6 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 import pytest
@@ -36,7 +35,6 @@ from bridge.store.opening import reader_of
 from bridge.store.store import Store
 from bridge.store.values import PairVerdict
 from bridge.store.verdicts import OfPair, settled
-from bridge.transfer import export
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -571,24 +569,6 @@ NOT_THERE = [
 def test_decisions_that_are_not_there_are_refused_with_what_is_wrong(disputed: Place, name: str, words: str) -> None:
     with pytest.raises(JobError, match=re.escape(words)):
         review.sides(disputed.workspace, name)
-
-
-def test_an_export_brings_what_was_settled_to_another_workspace(place: Place, tmp_path: Path) -> None:
-    one, other = (str(UUID(int=number)) for number in (1, 2))
-    place.compared(saying(0.75), memory(one, "2026-09-01", OLD), memory(other, "2026-10-01", NEW))
-    sides = {"older": {"memory_id": one, "statement": OLD}, "newer": {"memory_id": other, "statement": NEW}}
-    resolved(place, "older", reason="The council said so.", **sides)
-    (tmp_path / "there").mkdir()
-    there = Place(tmp_path / "there", place.patch)
-    with (there.workspace.root / "memories.jsonl").open("wb") as file:
-        export.write(place.workspace, None, AT, file.write)
-    with Stores(there.workspace, ALL) as stores:
-        stores._embedder = there.embedder
-        done(outcome(stores, "import", {"path": "memories.jsonl"}, "import", at=AT, now=NOW))
-    there.compare()
-    known = review.pairs(there.workspace, all_of_them=True)
-    assert known == review.pairs(place.workspace, all_of_them=True)
-    assert [(pair["holds"], pair["reason"]) for pair in known] == [("older", "The council said so.")]
 
 
 def model_said(place: Place, verdict: Any, confidence: float, at: str = AT) -> None:
