@@ -67,8 +67,7 @@ def worker(place: SpoolPaths, obey: Any) -> Iterator[None]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_bytes())
-    return found
+    return json.loads(path.read_bytes())
 
 
 # --- which jobs are meant ---
