@@ -77,7 +77,7 @@ def search(process: Fork, text: str, collection: str, limit: int) -> dict[str, f
 
 
 def ask_llm(process: Fork, shape: str, text: str, **options: Any) -> dict[str, Any]:
-    """As ``cognee_forker.ask_llm``."""
+    """As ``cognee_program.ask_llm``."""
     found: dict[str, Any] = process.ask("ask_llm", shape, text, options)
     return found
 

@@ -1,103 +1,57 @@
-"""The process that imports cognee once for a whole run of tests, and forks for each connection to its socket.
+"""What a process that holds cognee does for a test: a program, and each of its processes is a fork of one that has
+imported this and cognee.
 
-It takes two sockets that listen, as descriptors, and ends with its standard input. Whoever connects to the second asks
-a language model: its client, which takes seconds as well, is imported once for all of them, in a fork.
-
-Each fork has the workspace and the environment that its connection's first line names, and then answers, one JSON array
-a line each way; it can be told to say when it enters a certain place, so that it can be killed there.
+It has the workspace that its arguments name, and answers on its standard input, one JSON array a line each way; it can
+be told to say when it enters a certain place, so that it can be killed there.
 """
 
+import asyncio
 import json
 import os
-import select
-import signal
 import socket
-import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+from cognee.base_config import get_base_config
+from cognee.infrastructure.databases.cache.config import get_cache_config
+from cognee.infrastructure.databases.graph.ladybug.adapter import LadybugAdapter
+from cognee.infrastructure.databases.vector import get_vector_engine_async
+from cognee.infrastructure.databases.vector.lancedb.LanceDBAdapter import LanceDBAdapter
+from cognee.infrastructure.llm.config import get_llm_config
+from fake_embedder import FakeEmbedder
+
+from bridge.embedding.config import EmbeddingConfig
+from bridge.embedding.factory import create
+from bridge.graph import cognee_process, cognee_store, graph_files, lance, llm
+from bridge.graph.llm_budget import Meter
+from bridge.graph.open_stores import Stores
+from bridge.memory import Content, Memory, Metadata
+from bridge.operations import run
+from bridge.settings import as_environment, load
+from bridge.standing import comparison
+from jobs import clock, steps
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from worker.child.protocol import encode
 
 
-def main() -> None:
-    plain, asking = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
-    servers = [plain, asking]
-    while True:
-        ready, _, _ = select.select([sys.stdin, *servers], [], [])
-        if sys.stdin in ready:
-            break
-        if "cognee" not in sys.modules:
-            prepare()
-        if ready == [asking] and plain in servers:
-            with_client = os.fork() == 0
-            servers.remove(plain if with_client else asking)
-            if with_client:
-                import openai.resources  # noqa: F401 - as with the first request
-
-                from bridge.graph import cognee_llm  # noqa: F401
-            continue
-        connection, _ = ready[0].accept()
-        if os.fork() == 0:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            serve(connection)
-            os._exit(0)  # all is closed, and to take the interpreter apart takes long
-        connection.close()
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    reap(0)
-    os._exit(0)
+def main(arguments: list[str]) -> NoReturn:
+    """``arguments``: the workspace's folder, and what embeds its texts: ``fake``, or ``model`` as the settings say."""
+    workspace, embeds = arguments
+    with socket.socket(fileno=os.dup(0)) as connection:
+        with Path(os.devnull).open("rb") as nothing:
+            os.dup2(nothing.fileno(), 0)  # no program that it starts holds the connection
+        for of_the_import in (get_base_config, get_cache_config, get_llm_config):
+            of_the_import.cache_clear()
+        stores = Stores(Workspace(Path(workspace)), load())
+        if embeds == "fake":
+            stores._embedder = FakeEmbedder()
+        serve(connection, stores)
+    os._exit(0)  # all is closed, and to take the interpreter apart takes long
 
 
-def prepare() -> None:
-    """Import what takes the seconds."""
-    from bridge.graph import installed
-    from bridge.graph.cognee_env import cognee_environment
-    from bridge.settings import load
-    from jobs.layout import Workspace
-
-    nowhere = Workspace(Path("/nowhere"))
-    os.environ |= cognee_environment(load(environment={"COGNEE_MEMORY_CONFIG_DIR": "/nowhere"}), nowhere, os.environ)
-    with installed.importing():
-        import bridge.graph.cognee_store  # noqa: F401
-
-    warnings.filterwarnings("ignore", "lancedb fork support")
-    signal.signal(signal.SIGCHLD, lambda *_: reap(os.WNOHANG))
-
-
-def reap(options: int) -> None:
-    """Wait for the forks that have ended, or for all: then their processor time counts, and nothing of them is left."""
-    try:
-        while os.waitpid(-1, options)[0]:
-            pass
-    except ChildProcessError:
-        pass
-
-
-def adopt(environment: dict[str, str], log: str) -> None:
-    """Make this process one that has been started with the environment, and that writes to the log."""
-    from cognee.base_config import get_base_config
-    from cognee.infrastructure.databases.cache.config import get_cache_config
-    from cognee.infrastructure.llm.config import get_llm_config
-
-    errors = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    os.dup2(errors, 1)
-    os.dup2(errors, 2)
-    os.close(errors)
-    os.environ.clear()
-    os.environ |= environment
-    for of_the_import in (get_base_config, get_cache_config, get_llm_config):
-        of_the_import.cache_clear()
-
-
-def serve(connection: socket.socket) -> None:
-    from bridge.graph.cognee_process import run as in_cognee
-    from bridge.graph.open_stores import Stores
-    from bridge.operations import run
-    from bridge.settings import load
-    from bridge.standing import comparison
-    from jobs import clock
-    from jobs.layout import Workspace
-    from worker.child.protocol import encode
-
+def serve(connection: socket.socket, stores: Stores) -> None:
     def send(kind: str, found: Any) -> None:
         connection.sendall(json.dumps([kind, found], default=str).encode() + b"\n")
 
@@ -139,7 +93,7 @@ def serve(connection: socket.socket) -> None:
                 return query(stores, *arguments)
             case "search":
                 assert stores.graph.open()
-                return in_cognee(search(*arguments))
+                return cognee_process.run(search(*arguments))
             case "ask_llm":
                 return ask_llm(stores, *arguments)
             case "embed":
@@ -153,16 +107,7 @@ def serve(connection: socket.socket) -> None:
             case _:
                 return getattr(stores.graph, what)(*arguments)
 
-    lines = connection.makefile("rb")
-    workspace, environment, log, with_model = json.loads(next(lines))
-    adopt(environment, log)
-    stores = Stores(Workspace(Path(workspace)), load())
-    if not with_model:
-        from fake_embedder import FakeEmbedder
-
-        stores._embedder = FakeEmbedder()
-    send("pid", os.getpid())
-    for line in lines:
+    for line in connection.makefile("rb"):
         what, *arguments = json.loads(line)
         if what == "close":
             stores.__exit__(None, None, None)
@@ -176,10 +121,8 @@ def serve(connection: socket.socket) -> None:
             send("answer", found)
 
 
-def keep(stores: Any, memories: list[dict[str, Any]]) -> int:
+def keep(stores: Stores, memories: list[dict[str, Any]]) -> int:
     """Store memories as they are, without a job, and tell the graph: ``id``, ``topic``, ``sources`` and the like."""
-    from bridge.memory import Content, Memory, Metadata
-
     now = "2026-11-01T10:00:00Z"
 
     def memory(given: dict[str, Any]) -> Memory:
@@ -197,9 +140,8 @@ def keep(stores: Any, memories: list[dict[str, Any]]) -> int:
     return paid
 
 
-def query(stores: Any, text: str, values: dict[str, Any]) -> list[Any]:
+def query(stores: Stores, text: str, values: dict[str, Any]) -> list[Any]:
     """What cognee's graph engine answers."""
-    from bridge.graph import cognee_process, cognee_store
 
     async def ask() -> list[Any]:
         found: list[Any] = await (await cognee_store.get_graph_engine()).query(text, values)
@@ -211,17 +153,12 @@ def query(stores: Any, text: str, values: dict[str, Any]) -> list[Any]:
 
 async def search(text: str, collection: str, limit: int) -> list[tuple[str, float]]:
     """cognee's own vector search: cosine distances by node id."""
-    from cognee.infrastructure.databases.vector import get_vector_engine_async
-
     found = await (await get_vector_engine_async()).search(collection, query_text=text, limit=limit)
     return [(str(each.id), float(each.score)) for each in found]
 
 
-def what_is_there(stores: Any) -> dict[str, Any]:
+def what_is_there(stores: Stores) -> dict[str, Any]:
     """Every node as type, name and id; every edge as the ids of its ends and its name; nodes' vectors by table."""
-    from cognee.infrastructure.databases.vector import get_vector_engine_async
-
-    from bridge.graph import cognee_process, lance
 
     async def vectors() -> dict[str, list[str]]:
         engine = await get_vector_engine_async()
@@ -235,20 +172,13 @@ def what_is_there(stores: Any) -> dict[str, Any]:
     }
 
 
-def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict[str, Any]:
+def ask_llm(stores: Stores, shape: str, text: str, options: dict[str, Any]) -> dict[str, Any]:
     """Through cognee's own gateway, at the expense of a job: ``times`` in a row, or ``at_once``. Gives the answers or
     the error, and what was ``spent`` and stands as the expense ``of_job``; other options are settings."""
-    import asyncio
-
-    from cognee.infrastructure.llm.config import get_llm_config
     from cognee.infrastructure.llm.LLMGateway import LLMGateway
     from cognee.shared import data_models
 
-    from bridge.graph import cognee_llm, cognee_process, llm
-    from bridge.graph.llm_budget import Meter
-    from bridge.settings import as_environment
-    from jobs import clock
-    from jobs.errors import JobError
+    from bridge.graph import cognee_llm
 
     job_id, times, at_once = options.pop("job_id", "job"), options.pop("times", 1), options.pop("at_once", 0)
     settings = stores.settings.changed(**options)
@@ -284,20 +214,14 @@ def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict
 
 def embed(config: dict[str, Any], text: str) -> Any:
     """The vector of a text by the embedder of these settings, or the error."""
-    from bridge.embedding.config import EmbeddingConfig
-    from bridge.embedding.factory import create
-    from jobs.errors import JobError
-
     try:
         return create(EmbeddingConfig(cache_dir=Path(), **config)).embed([text])[0].tolist()
     except JobError as error:
         return error.as_dict()
 
 
-def refuse(stores: Any, beginning: str, code: str | None) -> None:
+def refuse(stores: Stores, beginning: str, code: str | None) -> None:
     """Let the embedding provider refuse texts that begin so, or no more."""
-    from jobs.errors import JobError
-
     embed = type(stores.embedder).embed
 
     def refusing(texts: list[str]) -> Any:
@@ -310,12 +234,6 @@ def refuse(stores: Any, beginning: str, code: str | None) -> None:
 
 def watch(place: str, nth: int, say: Callable[[], None]) -> None:
     """Say it when the process enters the place for the n-th time."""
-    from cognee.infrastructure.databases.graph.ladybug.adapter import LadybugAdapter
-    from cognee.infrastructure.databases.vector.lancedb.LanceDBAdapter import LanceDBAdapter
-
-    from bridge.graph import graph_files, lance
-    from jobs import steps
-
     left = nth
 
     def entered() -> None:
@@ -357,7 +275,3 @@ def watch(place: str, nth: int, say: Callable[[], None]) -> None:
         case _:
             point = f"before:{place}"
             steps._fault = lambda here: entered() if here == point else None
-
-
-if __name__ == "__main__":
-    main()
