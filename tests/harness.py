@@ -21,9 +21,11 @@ from typing import Any, TypeVar
 
 import contract
 import forked
+import httpx
+import pytest
 
 from bridge import trust
-from jobs import client, spool
+from jobs import client, plain_files, spool
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import Lock, is_held
 from jobs.model import Record
@@ -201,6 +203,28 @@ class Place:
         """The exit status and the error's code of ``cognee-memory … --json``."""
         done = self.cli(*arguments, "--json", **options)
         return done.returncode, json.loads(done.stdout)["error_code"]
+
+    def as_ours(self, patch: pytest.MonkeyPatch) -> None:
+        """Let this process have the environment of the place's programs."""
+        for name, value in self.environment.items():
+            patch.setenv(name, value)
+
+    @property
+    def url(self) -> str:
+        """Where the worker listens, once it does."""
+        return str(until(lambda: self.heartbeat()["http"]["url"], "the worker listens"))
+
+    @property
+    def token(self) -> str:
+        return plain_files.read_own(self.spool.token, 256).decode()
+
+    def asked(self, method: str, path: str, body: Any = None, **headers: str | None) -> httpx.Response:
+        """The worker's answer over HTTP. A header that is None is left out."""
+        sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json", **headers}
+        given = {name: value for name, value in sent.items() if value is not None}
+        content = None if body is None else json.dumps(body).encode()
+        with httpx.Client(timeout=PATIENCE, verify=False, trust_env=False) as client:  # certificates take long to load
+            return client.request(method, self.url + path, content=content, headers=given)
 
     def worker(self) -> "RealWorker":
         return RealWorker(self)

@@ -59,8 +59,7 @@ class Bench:
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     place = Place(tmp_path)
-    for name, value in place.environment.items():
-        monkeypatch.setenv(name, value)
+    place.as_ours(monkeypatch)
     monkeypatch.setattr(runner, "BATCHED", frozenset({"noop"}))
     trust.adopt(place.workspace, place.config)
     child = Child(place.workspace, load())

@@ -1,6 +1,5 @@
 """Questions through a running worker: the same bytes, whatever happens to it, and nothing held while nobody asks."""
 
-import http.client
 import json
 import os
 import random
@@ -26,7 +25,6 @@ from bridge.memory import Content, Memory, Metadata, References
 from bridge.search import query_client
 from bridge.search.reader import Verb
 from bridge.settings import Settings, load
-from jobs import plain_files
 
 NOW = "2026-11-20T12:00:00Z"
 SCRIPT = str(PROJECT / "bridge" / "retrieve.py")
@@ -90,19 +88,10 @@ class Served(Place):
         """The process id of the one that answers, once it is warm."""
         return int(until(lambda: self.http["serving"] and self.http["server"], "it serves")["pid"])
 
-    def ask(
-        self, verb: str = "retrieve", token: str | None = None, seconds: float = 60.0, **arguments: Any
-    ) -> tuple[int, bytes]:
+    def ask(self, verb: str = "retrieve", token: str | None = None, **arguments: Any) -> tuple[int, bytes]:
         """Over HTTP: the status and the body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
-        token = token or plain_files.read_own(Path(self.http["token_file"]), 256).decode()
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        try:
-            connection.request("POST", f"/v1/{verb}", json.dumps(arguments), headers)
-            response = connection.getresponse()
-            return response.status, response.read()
-        finally:
-            connection.close()
+        answer = self.asked("POST", f"/v1/{verb}", arguments, Authorization=f"Bearer {token or self.token}")
+        return answer.status_code, answer.content
 
     def warm(self) -> int:
         """Let it load the model; the server's process id."""
@@ -225,8 +214,7 @@ QUESTIONS: list[tuple[Verb, dict[str, Any]]] = [
 def test_the_answer_is_the_same_byte_for_byte_with_and_without_the_worker(
     place: Served, worker: RealWorker, monkeypatch: pytest.MonkeyPatch, verb: Verb, arguments: dict[str, Any]
 ) -> None:
-    for name, value in place.environment.items():
-        monkeypatch.setenv(name, value)
+    place.as_ours(monkeypatch)
     place.warm()
     status, over_http = place.ask(verb, **arguments)
     by_default = query_client.ask_for(verb, str(place.workspace.root), arguments)
@@ -258,8 +246,7 @@ def test_a_rerankers_bytes_need_no_worker(model_cache: Path, tmp_path: Path, mon
     """They are the same with and without it."""
     folder = cross_encoder.make(tmp_path / "model", ["users lost their session overnight, the token of a user"])
     place = Served(tmp_path, model_cache, COGNEE_MEMORY_RERANK_MODEL=str(folder))
-    for name, value in place.environment.items():
-        monkeypatch.setenv(name, value)
+    place.as_ours(monkeypatch)
     asked: list[tuple[Verb, dict[str, Any]]] = [
         ("retrieve", {"query": "session of a user", "as_of": NOW, "relevance_floor": 0}),
         ("context", {"query": "session of a user", "as_of": NOW}),
@@ -378,8 +365,7 @@ def test_a_server_that_does_not_answer_delays_the_command_line_by_little(place: 
 
 @pytest.mark.usefixtures("patient")
 def test_a_killed_server_costs_no_answer(place: Served, worker: RealWorker, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in place.environment.items():
-        monkeypatch.setenv(name, value)
+    place.as_ours(monkeypatch)
     pid = place.warm()
     os.kill(pid, signal.SIGSTOP)
     found: list[bytes] = []
@@ -423,7 +409,7 @@ def test_a_killed_worker_ends_its_server(model_cache: Path, tmp_path: Path, monk
     place = Served(tmp_path, model_cache)
     first = place.worker().ready()
     server = place.warm()
-    old = plain_files.read_own(place.spool.token, 256).decode()
+    old = place.token
     os.kill(server, signal.SIGSTOP)  # it cannot even listen to what it is told
     first.kill()
     until(lambda: not is_running(server), "the server is gone")
@@ -431,7 +417,7 @@ def test_a_killed_worker_ends_its_server(model_cache: Path, tmp_path: Path, monk
     assert json.loads(place.printed("retrieve", "session", "--json")[1])["success"] is True
     with place.worker():
         assert place.warm() != server
-        assert plain_files.read_own(place.spool.token, 256).decode() != old
+        assert place.token != old
         status, data = place.ask(token=old, query="session")
         assert (status, json.loads(data)["error_code"]) == (401, "HTTP_UNAUTHORIZED")
         monkeypatch.setattr(query_client, "PATIENCE_SECONDS", 30.0)

@@ -7,9 +7,8 @@ from typing import Any
 import by_document
 import httpx
 import pytest
-from harness import CHROMIUM, PATIENCE, Place, RealWorker, until
+from harness import CHROMIUM, Place, RealWorker, until
 
-from jobs import plain_files
 from jobs.model import encode
 from worker.http import tickets
 from worker.http.state import DESCRIPTION
@@ -20,28 +19,13 @@ NOOP = {"kind": "noop", "payload": {}}
 class Operated(Place):
     """A workspace whose worker is asked over HTTP."""
 
-    def __init__(self, base: Path, model_cache: Path) -> None:
-        super().__init__(base, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
-
-    @property
-    def url(self) -> str:
-        return str(until(lambda: self.heartbeat()["http"]["url"], "it listens"))
-
-    @property
-    def token(self) -> str:
-        return plain_files.read_own(self.spool.token, 256).decode()
-
-    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> httpx.Response:
-        sent = {"Authorization": f"Bearer {self.token}", **headers}
-        return httpx.request(method, self.url + path, json=body, headers=sent, timeout=PATIENCE)
-
     def found(self, path: str) -> dict[str, Any]:
-        reply = self.ask("GET", path)
+        reply = self.asked("GET", path)
         assert reply.status_code == 200, reply.text
         return dict(reply.json())
 
     def done(self, path: str, body: Any) -> dict[str, Any]:
-        reply = self.ask("POST", path, body)
+        reply = self.asked("POST", path, body)
         assert reply.status_code in (200, 202), reply.text
         return dict(reply.json())
 
@@ -60,7 +44,7 @@ class Operated(Place):
 
 @pytest.fixture(scope="module")
 def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Operated:
-    return Operated(tmp_path_factory.mktemp("operator"), model_cache)
+    return Operated(tmp_path_factory.mktemp("operator"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -70,7 +54,7 @@ def worker(place: Operated) -> Iterator[RealWorker]:
 
 
 def test_a_job_is_submitted_and_followed_to_its_end(place: Operated) -> None:
-    reply = place.ask("POST", "/v1/jobs", {**NOOP, "priority": 3}, **{"X-Correlation-Id": "chat-7"})
+    reply = place.asked("POST", "/v1/jobs", {**NOOP, "priority": 3}, **{"X-Correlation-Id": "chat-7"})
     assert reply.status_code == 202
     found = place.seen(reply.json()["job_id"], "succeeded")
     assert (found["job"]["correlation_id"], found["job"]["priority"]) == ("chat-7", 3)
@@ -112,10 +96,10 @@ def test_a_paused_worker_begins_nothing_until_it_is_told_to_go_on(place: Operate
 
 
 def test_who_looks_again_and_again_is_answered_briefly_until_something_happens(place: Operated) -> None:
-    tag = place.ask("GET", "/v1/jobs").headers["etag"]
-    assert place.ask("GET", "/v1/jobs", **{"If-None-Match": tag}).status_code == 304
+    tag = place.asked("GET", "/v1/jobs").headers["etag"]
+    assert place.asked("GET", "/v1/jobs", **{"If-None-Match": tag}).status_code == 304
     place.send()
-    until(lambda: place.ask("GET", "/v1/jobs", **{"If-None-Match": tag}).status_code == 200, "the new job is told of")
+    until(lambda: place.asked("GET", "/v1/jobs", **{"If-None-Match": tag}).status_code == 200, "the new job is told of")
 
 
 def test_a_rejected_file_is_listed_and_dropped_anew(place: Operated) -> None:
@@ -124,7 +108,7 @@ def test_a_rejected_file_is_listed_and_dropped_anew(place: Operated) -> None:
     assert (file["file"], file["error"]["code"]) == ("odd.json", "JOB_INVALID")
 
     def rejected_again() -> bool:
-        reply = place.ask("POST", "/v1/jobs/odd/retry", {})  # a busy worker may not have looked at the file in time
+        reply = place.asked("POST", "/v1/jobs/odd/retry", {})  # a busy worker may not have looked at the file in time
         return (reply.status_code, reply.json().get("error_code")) == (409, "JOB_INVALID")
 
     until(rejected_again, "it is rejected again")
@@ -185,7 +169,7 @@ def test_a_browser_is_led_to_the_page_and_a_page_of_another_site_comes_to_nothin
 
 
 def test_no_request_is_answered_otherwise_than_the_document_says(model_cache: Path, tmp_path: Path) -> None:
-    place = Operated(tmp_path, model_cache)
+    place = Operated(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     with place.worker():
         place.done("/v1/control", {"request": "pause"})
         by_document.ask(

@@ -203,8 +203,7 @@ def test_the_answer_of_each_tool_is_read(tool: str, tmp_path: Path, model_cache:
     config.parent.mkdir(parents=True)
     config.write_text('[mcp_servers.tickets]\ncommand = "tickets"\n', "utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in place.environment.items():
-            patch.setenv(name, value)
+        place.as_ours(patch)
         found = tool_model.ask(meter, tool, "small", "Summarise.", "1. Person: …", ModelSummary)  # type: ignore[arg-type]
     assert (found.title, spent[0][:2]) == ("Retries of uploads", (1000, 50))
     (call,) = place.calls()

@@ -6,7 +6,6 @@ console, or that asked another host, fails its test.
 
 import json
 import re
-import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -68,19 +67,9 @@ class Site:
         self.place = place
         self.browser = browser
 
-    @property
-    def url(self) -> str:
-        found = until(lambda: self.place.heartbeat()["http"]["url"], "the worker listens")
-        return str(found)
-
-    @property
-    def token(self) -> str:
-        return self.place.spool.token.read_text("ascii")
-
     def ticket(self) -> str:
-        with urllib.request.urlopen(f"{self.url}/healthz", timeout=30) as answer:
-            assert answer.status == 200
-        return tickets.issue(self.token)
+        assert self.place.asked("GET", "/healthz").status_code == 200
+        return tickets.issue(self.place.token)
 
     def submit(self, *jobs: tuple[str, dict[str, Any]], **fields: Any) -> list[str]:
         return [self.place.submit(kind, payload, **fields) for kind, payload in jobs]
@@ -100,7 +89,7 @@ class Tab:
         self.expected: list[str] = []
         self.reported: list[str] = []
         self.asked: set[str] = set()
-        self.home = site.url
+        self.home = site.place.url
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.reported.append(f"error: {error}"))
         self.page.on("dialog", lambda dialog: self.reported.append(f"dialog: {dialog.message}"))
@@ -115,7 +104,7 @@ class Tab:
 
     def open(self, address: str = "#/") -> Page:
         """Sign in, and go there."""
-        self.home = self.site.url
+        self.home = self.site.place.url
         self.page.goto(f"{self.home}/#ticket={self.site.ticket()}")
         expect(self.page.get_by_role("heading", level=1)).to_be_visible()
         return self.go(address)
@@ -220,14 +209,14 @@ def emptied(tab: Tab) -> Iterator[Tab]:
 
 def test_signed_out_it_says_how_to_sign_in_and_shows_nothing(site: Site, tab: Tab) -> None:
     site.ticket()
-    tab.page.goto(site.url)
+    tab.page.goto(site.place.url)
     expect(tab.page.get_by_role("heading", name="This page needs a key")).to_be_visible()
     expect(tab.page.get_by_text("cognee-memory open")).to_be_visible()
     assert not tab.page.locator("nav, table").count()
 
 
 def test_a_ticket_signs_in_once_and_leaves_the_address(site: Site, tab: Tab, browser: Browser) -> None:
-    address = f"{site.url}/#ticket={site.ticket()}"
+    address = f"{site.place.url}/#ticket={site.ticket()}"
     tab.page.goto(address)
     expect(tab.page.get_by_role("heading", name="Queue")).to_be_visible()
     assert "ticket" not in tab.page.url
@@ -237,7 +226,7 @@ def test_a_ticket_signs_in_once_and_leaves_the_address(site: Site, tab: Tab, bro
     with tab.page.expect_response("**/v1/session") as refused:
         tab.page.goto(address)
     assert refused.value.status == 401
-    tab.page.goto(f"{site.url}/#/topics")
+    tab.page.goto(f"{site.place.url}/#/topics")
     expect(tab.page.get_by_role("heading", name="Topics"), "who is signed in stays so").to_be_visible()
     tab.page.evaluate("sessionStorage.clear()")
     tab.page.goto("about:blank")
@@ -350,7 +339,7 @@ def test_what_cannot_be_mended_is_dismissed(site: Site, tab: Tab) -> None:
     page.get_by_role("button", name="Dismiss…").last.click()
     page.get_by_role("button", name="Dismiss them").click()
     expect(page.get_by_role("link", name=one)).to_have_count(0)
-    page.goto(f"{site.url}/#/jobs/{other}")
+    page.goto(f"{site.place.url}/#/jobs/{other}")
     page.get_by_role("button", name="Dismiss…").click()
     page.get_by_role("button", name="Dismiss it").click()
     expect(page.get_by_role("heading", name="Queue")).to_be_visible()

@@ -5,12 +5,10 @@ Real worker processes and a real Postgres. A machine is a folder with a configur
 machines whose workers run, so each brings topics and jobs that no other has.
 """
 
-import json
 import os
 import re
 import signal
 import time
-import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import PATIENCE, Place, until
+from harness import Place, until
 from machines import Team, files_with, summary, titles
 from network import Link
 from postgres import cluster
@@ -67,15 +65,7 @@ def until_known(place: Place, *topics: str) -> None:
 
 def asked(place: Place, path: str) -> dict[str, Any]:
     """The answer of the worker's HTTP interface."""
-    found: dict[str, Any] = json.loads(fetched(place, path))
-    return found
-
-
-def fetched(place: Place, path: str) -> bytes:
-    url = until(lambda: place.heartbeat()["http"]["url"], "the worker listens")
-    request = urllib.request.Request(url + path, headers={"Authorization": f"Bearer {place.spool.token.read_text()}"})
-    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-        return bytes(answer.read())
+    return dict(place.asked("GET", path).raise_for_status().json())
 
 
 def status_of(place: Place) -> dict[str, Any]:
@@ -346,7 +336,7 @@ def test_without_the_database_jobs_wait_memories_are_found_status_says_so(tmp_pa
 
 def figure(place: Place, name: str) -> float | None:
     """A metric without labels."""
-    found = re.search(rf"^cognee_memory_{name} (\S+)$", fetched(place, "/metrics").decode(), re.MULTILINE)
+    found = re.search(rf"^cognee_memory_{name} (\S+)$", place.asked("GET", "/metrics").text, re.MULTILINE)
     return None if found is None else float(found[1])
 
 

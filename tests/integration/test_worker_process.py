@@ -101,8 +101,7 @@ def test_a_file_that_is_still_being_written_is_left_alone_until_it_is_whole(shar
 
 def test_a_drop_whose_event_was_lost_is_found_by_the_rescan(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """An overflow, a network mount: the folder is what counts."""
-    for name, value in place.environment.items():
-        monkeypatch.setenv(name, value)
+    place.as_ours(monkeypatch)
     monkeypatch.setattr(Watcher, "start", lambda self: None)
     trust.adopt(place.workspace, place.config)
     worker = Worker(place.workspace, load({"rescan_seconds": 0.05}))

@@ -18,8 +18,7 @@ from worker.terminal import demo
 
 
 def test_a_worker_that_does_not_start_in_time_is_ended(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in place.environment.items():
-        monkeypatch.setenv(name, value)
+    place.as_ours(monkeypatch)
     started: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
 
