@@ -121,8 +121,7 @@ class Fork:
             if not self.was_killed:
                 raise EndedByItself(self._forks.log()[-3000:])
             raise Died
-        found: list[Any] = json.loads(line)
-        return found
+        return json.loads(line)
 
     def ask(self, what: str, *arguments: Any) -> Any:
         """Raises Died when the process is killed before it answers."""
@@ -161,8 +160,7 @@ class Fork:
         """The result of one job that succeeds."""
         (outcome,) = self.run(kind, self.task(kind, payload, **fields))
         assert "result" in outcome, outcome
-        found: dict[str, Any] = outcome["result"]
-        return found
+        return outcome["result"]
 
     def ingest(self, payload: dict[str, Any], **fields: Any) -> dict[str, Any]:
         return self.result("ingest", payload, **fields)

@@ -136,16 +136,14 @@ def keep(stores: Stores, memories: list[dict[str, Any]]) -> int:
         return Memory(given["id"], 0, kind, metadata, now, content, sources=tuple(given.get("sources", ())))
 
     stores.store.add([(memory(given), None) for given in memories], now)
-    paid: int = stores.graph.deliver_all()
-    return paid
+    return stores.graph.deliver_all()
 
 
 def query(stores: Stores, text: str, values: dict[str, Any]) -> list[Any]:
     """What cognee's graph engine answers."""
 
     async def ask() -> list[Any]:
-        found: list[Any] = await (await cognee_store.get_graph_engine()).query(text, values)
-        return found
+        return await (await cognee_store.get_graph_engine()).query(text, values)
 
     assert stores.graph.open()
     return cognee_process.run(ask())

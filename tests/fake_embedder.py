@@ -36,8 +36,7 @@ class FakeEmbedder:
     def _vector(self, text: str) -> Vectors:
         words = re.findall(r"\w+", text.lower()) or [""]
         total = np.sum([_direction(f"{self.identity} {word}", self.dimensions) for word in words], axis=0)
-        scaled: Vectors = (total / np.linalg.norm(total)).astype(np.float32)
-        return scaled
+        return (total / np.linalg.norm(total)).astype(np.float32)
 
     def count_tokens(self, text: str) -> int:
         return len(re.findall(r"\w+", text))

@@ -196,8 +196,7 @@ class Place:
 
     def json(self, *arguments: str) -> dict[str, Any]:
         """The object that ``cognee-memory … --json`` prints."""
-        found: dict[str, Any] = json.loads(self.cli(*arguments, "--json").stdout)
-        return found
+        return json.loads(self.cli(*arguments, "--json").stdout)
 
     def fails(self, *arguments: str, **options: Any) -> tuple[int, str]:
         """The exit status and the error's code of ``cognee-memory … --json``."""

@@ -55,8 +55,7 @@ class Request:
     def _messages(self) -> list[dict[str, Any]]:
         if self.is_ollamas:
             return [{"role": "user", "content": self.body["prompt"]}]
-        found: list[dict[str, Any]] = self.body["messages"]
-        return found
+        return self.body["messages"]
 
     @property
     def schema(self) -> dict[str, Any] | None:
@@ -67,8 +66,7 @@ class Request:
         for tool in self.body.get("tools") or ():
             return {"title": tool["function"]["name"]} | tool["function"]["parameters"]
         if found := re.search(r"```json\n(\{.*?\n\})\n```", f"{self.system}\n{self.user}", re.DOTALL):
-            schema: dict[str, Any] = json.loads(found[1])
-            return schema
+            return json.loads(found[1])
         return None
 
     @property

@@ -445,7 +445,6 @@ def _check_answers(place: Place, made: list[Drop]) -> Counter[str]:
         assert (record is not None) == (drop.job_id is not None), drop
         if record is not None:
             assert record.state == "rejected", drop
-            assert record.error is not None
             assert record.error["code"] == verdict.code, drop
         tally[verdict.code] += 1
     assert tally["accepted"], "some mutations leave a job valid"

@@ -48,7 +48,6 @@ class Team(Machines):
             return
         number = chance.randrange(MACHINES)
         worker = self.workers[number]
-        assert worker is not None
         if kind == "kill":
             worker.kill()
             self.workers[number] = self.places[number].worker()

@@ -207,7 +207,6 @@ def test_a_job_whose_copy_is_gone_fails_alone_with_what_to_do(bench: Bench) -> N
     assert {job_id: bench.record(job_id).state for job_id in ("a", "b")} == {"a": "succeeded", "b": "succeeded"}
     for job_id in ("gone", "broken"):
         record = bench.record(job_id)
-        assert record.error is not None
         assert (record.state, record.error["code"], record.error["remediation"]) == (
             "failed", "JOB_NOT_FOUND", "Submit the job again.",
         )  # fmt: skip

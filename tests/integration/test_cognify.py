@@ -78,8 +78,7 @@ def search(process: Fork, text: str, collection: str, limit: int) -> dict[str, f
 
 def ask_llm(process: Fork, shape: str, text: str, **options: Any) -> dict[str, Any]:
     """As ``cognee_program.ask_llm``."""
-    found: dict[str, Any] = process.ask("ask_llm", shape, text, options)
-    return found
+    return process.ask("ask_llm", shape, text, options)
 
 
 def entities(process: Fork) -> set[str]:
@@ -241,8 +240,7 @@ def test_without_the_graph_a_memory_is_stored_and_its_askers_wait_uncounted(plac
     """They wait with a clear error, and all is made good by itself."""
 
     def lag() -> int:
-        found: int = place.json("status")["memory"]["graph_lag"]
-        return found
+        return place.json("status")["memory"]["graph_lag"]
 
     folder = place.workspace.cognee_system / "databases"
     if folder.exists():
@@ -252,7 +250,6 @@ def test_without_the_graph_a_memory_is_stored_and_its_askers_wait_uncounted(plac
     succeeded(place, place.submit("ingest", {"summary": {"topic": "Broken folders", "context": "All about them."}}))
     job_id = place.submit("ask", {"question": "What is it all about?"})
     record = place.in_state(job_id, "retrying")
-    assert record.error is not None
     assert (record.error["code"], record.error["retryable"]) == ("GRAPH_UNAVAILABLE", True)
     assert "stored and retrievable" in record.error["remediation"]
     assert (record.attempts[-1].outcome, record.errors, record.crashes) == ("waiting", 0, 0)
@@ -271,7 +268,6 @@ def test_others_are_let_in_and_a_pause_or_a_spent_budget_is_waited_for(place: Pl
     model.wait_for(1, PATIENCE)
     succeeded(place, place.submit("ingest", {"summary": {"topic": "Between", "context": "Short work."}}))
     record = place.record(job)
-    assert record is not None
     assert record.state == "running"
     model.release()
     succeeded(place, job)
@@ -280,7 +276,6 @@ def test_others_are_let_in_and_a_pause_or_a_spent_budget_is_waited_for(place: Pl
     model.then(Status(429, retry_after=3), Status(429, retry_after=3))
     job = place.submit("cognify", {"texts": ["Carol likes Kafka."]}, max_attempts=1)
     record = place.in_state(job, "retrying")
-    assert record.error is not None
     assert (record.error["code"], record.errors) == ("RATE_LIMITED", 0)
     assert record.next_attempt_at is not None
     ended_at = record.attempts[-1].finished_at
@@ -291,7 +286,6 @@ def test_others_are_let_in_and_a_pause_or_a_spent_budget_is_waited_for(place: Pl
     model.reset()
     job = place.submit("cognify", {"texts": ["Dora wants Elixir.", "Emil wants Fortran."]})
     record = place.in_state(job, "retrying")
-    assert record.error is not None
     assert record.error["code"] == "LLM_BUDGET_SPENT"
     assert "COGNEE_MEMORY_LLM_CALLS_PER_JOB" in record.error["message"]
     assert "looked into 1 of them, and that stays" in record.error["message"]

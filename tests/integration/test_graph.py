@@ -254,10 +254,7 @@ def in_browser(page: Path, profile: Path) -> dict[str, Any]:
          f"--user-data-dir={profile}", "--virtual-time-budget=10000", "--dump-dom", page.as_uri()],
         capture_output=True, text=True, timeout=PATIENCE, check=True,
     )  # fmt: skip
-    found: dict[str, Any] = json.loads(
-        done.stdout.split("SEEN")[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    )
-    return found
+    return json.loads(done.stdout.split("SEEN")[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 
 
 # --- the job check ---

@@ -76,8 +76,7 @@ class Served(Place):
 
     @property
     def http(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.heartbeat()["http"]
-        return found
+        return self.heartbeat()["http"]
 
     @property
     def port(self) -> int:

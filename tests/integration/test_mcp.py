@@ -57,7 +57,6 @@ class Raw:
 
     def __exit__(self, *_: object) -> None:
         for stream in (self.process.stdin, self.process.stdout):
-            assert stream is not None
             stream.close()
         try:
             self.process.wait(PATIENCE)
@@ -65,7 +64,6 @@ class Raw:
             self.process.kill()
             self.process.wait()
             self._pump.join()
-            assert self.process.stderr is not None
             self.process.stderr.close()
 
     def _drain(self) -> None:
@@ -77,12 +75,10 @@ class Raw:
         return b"".join(self._stderr).decode()
 
     def send(self, *lines: bytes) -> None:
-        assert self.process.stdin is not None
         self.process.stdin.write(b"".join(line + b"\n" for line in lines))
         self.process.stdin.flush()
 
     def receive(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line, self.stderr()
         found: dict[str, Any] = json.loads(line)
@@ -177,7 +173,6 @@ CHANGING = ("memory_ingest", "memory_feedback", "memory_mark_outdated", "memory_
 
 def test_the_handshake_says_who_answers_and_when_to_ask(agent: Agent) -> None:
     info = agent.client.server_info
-    assert info is not None
     assert (info.name, bool(info.version), bool(info.title)) == ("cognee-memory", True, True)
     assert agent.client.server_capabilities.tools is not None
     assert "memory_context" in str(agent.client.instructions)
@@ -732,8 +727,6 @@ def test_what_libraries_print_does_not_reach_the_protocol(place: Place, tmp_path
             raw.ask(number, "tools/call", name="memory_job_status", arguments={"job_id": "none"})
             assert raw.receive()["id"] == number
         until(lambda: raw.stderr().count("stray, below Python") == 2000, "the strays landed on stderr")
-        assert raw.process.stdin is not None
-        assert raw.process.stdout is not None
         raw.process.stdin.close()
         assert raw.process.stdout.read() == b""
 
@@ -791,8 +784,6 @@ def test_the_process_ends_with_its_client_also_in_the_middle_of_a_call(place: Pl
             raw.ask(1, "tools/call", name="memory_job_status", arguments=long)
             raw.ask(2, "tools/call", name="memory_retrieve", arguments={"query": "tokens"})
             assert raw.receive()["id"] == 2
-            assert raw.process.stdin is not None
-            assert raw.process.stdout is not None
             began = time.monotonic()
             if way == "stdin closes":
                 raw.process.stdin.close()

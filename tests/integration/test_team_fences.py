@@ -175,7 +175,6 @@ def test_ended_jobs_and_changes_are_not_kept_for_ever(team: PostgresTeam, worksp
         post(team, workspace_id, job_id)
     for number in range(3):
         at = team.registered(workspace_id)
-        assert at is not None
         team.commit(workspace_id, at.position, [], [f"job-{number}"], Author("first"), 8)
     with psycopg.connect(dsn, options="-c search_path=cognee_memory", autocommit=True) as connection:
         connection.execute("UPDATE jobs SET state = 'ended' WHERE job_id IN ('old', 'new')")
@@ -250,7 +249,6 @@ def test_what_a_copy_lacks_is_told_in_numbers(team: PostgresTeam, workspace_id: 
     tombstone = SharedRow("tombstones", '["x"]', {"id": "x", "forgotten_at": AT})
     positions = [Position(0, "")]
     found = team.registered(workspace_id)
-    assert found is not None
     positions.append(found.position)
     for row in (tombstone, SharedRow("memories", "[1]", None)):
         positions.append(team.commit(workspace_id, positions[-1], [row], [], Author("first"), 8))
@@ -348,7 +346,6 @@ def test_without_fences_a_memory_is_lost(tmp_path: Path, team: PostgresTeam, mon
     def unfenced(connection: Connection, workspace_id: str, before: Position, *rest: Any) -> Position:
         """A commit for whatever position the workspace has."""
         found = rows.registered(connection, workspace_id)
-        assert found is not None
         return fenced(connection, workspace_id, found.position, *rest)
 
     monkeypatch.setattr(TeamStore, "use_lease", nothing)
@@ -371,7 +368,6 @@ def test_a_reader_by_number_misses_no_change_of_writers_at_the_same_time(team: P
             row = SharedRow("tombstones", f'["{writer}-{number}"]', {"id": f"{writer}-{number}", "forgotten_at": AT})
             while True:
                 found = team.registered(workspace_id)
-                assert found is not None
                 try:
                     team.commit(workspace_id, found.position, [row], [], Author(str(writer)), 8)
                     break
@@ -384,7 +380,6 @@ def test_a_reader_by_number_misses_no_change_of_writers_at_the_same_time(team: P
         position, is_last = Position(0, ""), False
         while True:
             with team.incoming(workspace_id, position) as found:
-                assert found is not None
                 seen |= {row.key for _, row in found.rows}
                 position = found.registered.position
             if is_last:
@@ -398,7 +393,6 @@ def test_a_reader_by_number_misses_no_change_of_writers_at_the_same_time(team: P
         done.set()
         assert len(reader.result()) == writers * each
     found = team.registered(workspace_id)
-    assert found is not None
     assert found.position.seq == 1 + writers * each, "no number is left out"
 
 
@@ -436,6 +430,5 @@ def test_a_record_with_a_text_that_postgresql_cannot_store_ends_its_job(team: Po
     error = JobError("PATH_INVALID", "There is no file na\udcefve\0.md.")
     team.write(lease, [lifecycle.step(started, lifecycle.Failed(error), clock.now())])
     [report] = team.reports("first", workspace_id)
-    assert report.record.error is not None
     assert (report.record.state, report.record.error["message"]) == ("failed", "There is no file na?ve?.md.")
     assert [each.job_id for each in team.failed_jobs(workspace_id, 10)] == ["a"]

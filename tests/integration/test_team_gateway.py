@@ -214,7 +214,6 @@ def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_w
     try:
         assert mine.registered(strangers.workspace_id) is not None, "the role can read at all"
         with mine.incoming(strangers.workspace_id, Position(0, "")) as found:
-            assert found is not None
             assert json.dumps([X]) in [row.key for _, row in found.rows]
         assert theirs.registered(strangers.workspace_id) is None
         assert theirs.take("n", [strangers.workspace_id], 30) is None
@@ -304,7 +303,6 @@ def test_a_role_for_hosts_runs_all_workspaces_no_more(strangers: Strangers, monk
     try:
         team.share(Described(workspace_id, "the host's", 8, "a model", 3), str(uuid4()), [], Author("host"))
         found = team.registered(strangers.workspace_id)
-        assert found is not None
         assert {workspace_id, strangers.workspace_id} <= {each.workspace_id for each in team.workspaces()}
         team.commit(strangers.workspace_id, found.position, [], [], Author("host"), 8)
         assert team.take("host", [workspace_id], 30) is None, "no job is due"
@@ -433,7 +431,6 @@ def test_who_waits_is_told_of_a_change_whose_notice_was_lost(strangers: Stranger
     assert waiting.look() == [], "it has just looked by itself"
     team = PostgresTeam(hosted.server)
     found = team.registered(workspace_id)
-    assert found is not None
     row = SharedRow("tombstones", json.dumps(["y"]), {"id": "y", "forgotten_at": "2026-11-20T12:00:00Z"})
     team.commit(workspace_id, found.position, [row], [], Author("host"), 8)
     assert waiting.look() == [workspace_id]
@@ -497,7 +494,6 @@ def test_machines_that_lost_access_are_told_and_tokens_are_listed_also_after_the
     with hosted.team(token) as team:
         team.note_copy(workspace_id, "vm/1", 1, "1", True)
         seen = team.access(workspace_id)
-    assert seen is not None
     assert seen.expires_at is not None
     assert timedelta(days=9) < seen.expires_at - clock.now() < timedelta(days=11)
     assert (f"{person}/vm/1", "laptop", True) in seen.machines
@@ -688,7 +684,6 @@ def test_clients_that_take_nothing_hold_up_nobody(hosted: Hosted) -> None:
         for token in tokens:
             assert ask(hosted, "registered", {"workspace_id": workspace_id}, token).status_code == 200
         with hosted.team(tokens[5]) as team, team.incoming(workspace_id, Position(0, "")) as found:
-            assert found is not None
             assert len(list(found.rows)) == 80
     with hosted.team(tokens[0]) as team, team.incoming(workspace_id, Position(0, "")) as found:
         assert found is not None, "those who went away have given back their turns"

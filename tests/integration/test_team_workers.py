@@ -69,8 +69,7 @@ def asked(place: Place, path: str) -> dict[str, Any]:
 
 
 def status_of(place: Place) -> dict[str, Any]:
-    found: dict[str, Any] = place.json("team", "status")["team"]
-    return found
+    return place.json("team", "status")["team"]
 
 
 def told(place: Place) -> dict[str, Any]:

@@ -82,8 +82,7 @@ def test_every_command_prints_what_the_tutorial_shows(told: Told) -> None:
 
 
 def answer(place: Place) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(place.cli(*QUESTION, "--json").stdout)
-    return found
+    return json.loads(place.cli(*QUESTION, "--json").stdout)
 
 
 def scores(found: dict[str, Any]) -> list[Any]:

@@ -191,7 +191,6 @@ def test_a_log_is_followed_until_nobody_reads_any_more(shared: Place) -> None:
         [*command, "--workspace", root], env=shared.environment, cwd=root, stdout=subprocess.PIPE, text=True
     )
     with follow:
-        assert follow.stdout is not None
 
         def noticed() -> None:
             """It may begin to look after the first drop."""
@@ -315,10 +314,8 @@ def test_a_signal_lets_the_running_job_finish_and_begins_no_other(place: Place, 
         assert worker.stop(number) == 0
         assert not is_held(place.spool.lock)
         record = place.record(running)
-        assert record is not None
         assert (record.state, outcomes(record)) == ("succeeded", ["succeeded"])
         after = place.record(waiting)
-        assert after is not None
         assert (after.state, after.attempts) == ("queued", ())
         assert place.heartbeat()["state"] == "stopped"
         assert not is_running(child)
@@ -335,7 +332,6 @@ def test_a_second_signal_does_not_wait_for_the_running_job_which_is_taken_up_aga
         assert worker.process.wait(PATIENCE) == 0
         assert not is_running(child)
     record = place.record(running)
-    assert record is not None
     assert (record.state, outcomes(record)) == ("queued", ["interrupted"])
 
 
@@ -379,7 +375,6 @@ def test_a_worker_stops_when_git_begins_to_track_a_store(place: Place) -> None:
         assert worker.process.wait(PATIENCE) == 0
         assert "git tracks .cognee_memory/receipts/pulled.json" in place.log()
     record = place.record(running)
-    assert record is not None
     assert record.state == "queued"
     assert place.json("ingest", "a", "b")["error_code"] == "WORKSPACE_NOT_TRUSTED"
     git(root, "rm", "-rq", "--cached", ".cognee_memory")
