@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, TypeVar
@@ -25,6 +25,11 @@ import httpx
 import pytest
 
 from bridge import trust
+from bridge.embedding.embedder import Embedder
+from bridge.embedding.factory import create
+from bridge.memory import Memory
+from bridge.settings import load
+from bridge.store.store import Store
 from jobs import client, plain_files, spool
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import Lock, is_held
@@ -208,6 +213,18 @@ class Place:
         for name, value in self.environment.items():
             patch.setenv(name, value)
 
+    def keep(self, memories: Sequence[Memory], at: str, embedder: Embedder | None = None) -> None:
+        """Store memories as they are, without a job; with an embedder that is not the settings'."""
+        with closing(Store(self.workspace, embedder or create(load(environment=self.environment).embedding))) as store:
+            store.add([(memory, None) for memory in memories], at)
+
+    @contextmanager
+    def faulty(self, fault: str) -> Iterator[None]:
+        """A worker that starts within runs into the fault."""
+        self.environment["COGNEE_MEMORY_FAULT"] = fault
+        yield
+        del self.environment["COGNEE_MEMORY_FAULT"]
+
     @property
     def url(self) -> str:
         """Where the worker listens, once it does."""
@@ -339,17 +356,16 @@ class RealWorker:
 
     def children(self) -> list[int]:
         """The process ids of its children."""
-        return [pid for pid, parent in _parents() if parent == self.process.pid and is_running(pid)]
+        parents = [(pid, int(stat.rpartition(b")")[2].split()[1])) for pid, stat in processes("stat")]
+        return [pid for pid, parent in parents if parent == self.process.pid and is_running(pid)]
 
 
-def _parents() -> list[tuple[int, int]]:
+def processes(file: str) -> list[tuple[int, bytes]]:
+    """All processes that may be looked at, with what this file of each says."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text("ascii", "replace").rpartition(")")[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        found.append((int(path.parent.name), int(fields[1])))
+    for path in Path("/proc").glob(f"[0-9]*/{file}"):
+        with suppress(OSError):
+            found.append((int(path.parent.name), path.read_bytes()))
     return found
 
 

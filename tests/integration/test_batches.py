@@ -14,7 +14,6 @@ import pytest
 from harness import Place
 from job_copies import copy_of
 
-from bridge import trust
 from bridge.settings import Settings, load
 from jobs import clock, lifecycle
 from jobs.model import Record, encode
@@ -61,7 +60,6 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     place = Place(tmp_path)
     place.as_ours(monkeypatch)
     monkeypatch.setattr(runner, "BATCHED", frozenset({"noop"}))
-    trust.adopt(place.workspace, place.config)
     child = Child(place.workspace, load())
     asked: list[list[str]] = []
     ask = child.ask
@@ -188,15 +186,6 @@ def test_a_stale_or_doubled_message_does_nothing(bench: Bench) -> None:
         bench.runner.run_if_due(job_id)
     assert bench.asked == [["a"]]
     assert len(bench.record("a").attempts) == 1
-
-
-def test_a_delayed_job_is_not_run_before_its_time(bench: Bench) -> None:
-    bench.accept("later", outcome="retry")
-    bench.runner.run_if_due("later")
-    bench.accept("a")
-    bench.runner.run_if_due("later")
-    bench.runner.run_if_due("a")
-    assert bench.asked == [["later"], ["a"]]
 
 
 def test_a_job_whose_copy_is_gone_fails_alone_with_what_to_do(bench: Bench) -> None:

@@ -29,9 +29,6 @@ class Operated(Place):
         assert reply.status_code in (200, 202), reply.text
         return dict(reply.json())
 
-    def send(self, **payload: Any) -> str:
-        return str(self.done("/v1/jobs", {"kind": "noop", "payload": payload})["job_id"])
-
     def seen(self, job_id: str, *states: str) -> dict[str, Any]:
         """The job as it is shown once it is in one of the states."""
 
@@ -43,8 +40,8 @@ class Operated(Place):
 
 
 @pytest.fixture(scope="module")
-def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Operated:
-    return Operated(tmp_path_factory.mktemp("operator"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+def place(tmp_path_factory: pytest.TempPathFactory) -> Operated:
+    return Operated(tmp_path_factory.mktemp("operator"))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -62,44 +59,6 @@ def test_a_job_is_submitted_and_followed_to_its_end(place: Operated) -> None:
     assert found["job"]["job_sha256"] == reply.json()["job_sha256"]
     listed = place.found("/v1/jobs?contains=chat-7")["jobs"]
     assert [job["job_id"] for job in listed] == [found["job"]["job_id"]]
-
-
-def test_what_failed_is_found_by_its_cause_and_run_again(place: Operated) -> None:
-    ids = {place.send(outcome="fail") for _ in range(3)}
-    for job_id in ids:
-        place.seen(job_id, "failed")
-    (cause,) = [each for each in place.found("/v1/status")["jobs"]["causes"] if each["code"] == "TEST_FAILURE"]
-    assert (cause["count"], cause["newest_job_id"] in ids) == (3, True)
-    asked = place.done("/v1/jobs/retry", {"state": "failed", "error": "TEST_FAILURE"})
-    assert (set(asked["job_ids"]), asked["requested"], asked["obeyed"], asked["skipped"]) == (ids, 3, 3, [])
-    for job_id in ids:
-        until(lambda job_id=job_id: place.seen(job_id, "failed")["job"]["generation"] == 2, "it has run again")
-
-
-def test_a_running_job_is_shown_and_ended(place: Operated) -> None:
-    job_id = place.send(sleep_ms=60_000)
-    place.seen(job_id, "running")
-    running = until(lambda: place.found(f"/v1/jobs/{job_id}")["in_flight"], "the worker says how far it is")
-    assert (running["job_id"], running["kind"]) == (job_id, "noop")
-    assert place.done(f"/v1/jobs/{job_id}/cancel", {})["state"] == "cancelled"
-    again = place.done(f"/v1/jobs/{job_id}/cancel", {})
-    assert (again["requested"], again["state"]) == (False, "cancelled")
-
-
-def test_a_paused_worker_begins_nothing_until_it_is_told_to_go_on(place: Operated) -> None:
-    paused = place.done("/v1/control", {"request": "pause"})
-    assert (paused["obeyed"], paused["worker"]["heartbeat"]["state"]) == (True, "paused")
-    job_id = place.send()
-    place.seen(job_id, "queued")
-    assert place.done("/v1/control", {"request": "resume"})["obeyed"] is True
-    place.seen(job_id, "succeeded")
-
-
-def test_who_looks_again_and_again_is_answered_briefly_until_something_happens(place: Operated) -> None:
-    tag = place.asked("GET", "/v1/jobs").headers["etag"]
-    assert place.asked("GET", "/v1/jobs", **{"If-None-Match": tag}).status_code == 304
-    place.send()
-    until(lambda: place.asked("GET", "/v1/jobs", **{"If-None-Match": tag}).status_code == 200, "the new job is told of")
 
 
 def test_a_rejected_file_is_listed_and_dropped_anew(place: Operated) -> None:
@@ -168,8 +127,8 @@ def test_a_browser_is_led_to_the_page_and_a_page_of_another_site_comes_to_nothin
     assert not place.spool.request("pause").exists()
 
 
-def test_no_request_is_answered_otherwise_than_the_document_says(model_cache: Path, tmp_path: Path) -> None:
-    place = Operated(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+def test_no_request_is_answered_otherwise_than_the_document_says(tmp_path: Path) -> None:
+    place = Operated(tmp_path)
     with place.worker():
         place.done("/v1/control", {"request": "pause"})
         by_document.ask(
@@ -179,9 +138,3 @@ def test_no_request_is_answered_otherwise_than_the_document_says(model_cache: Pa
     assert " died: " not in place.log()
     assert "a request failed" not in place.log()
     assert place.token not in place.log()
-
-
-def test_a_worker_that_is_drained_leaves(place: Operated, worker: RealWorker) -> None:
-    assert place.done("/v1/control", {"request": "drain"})["request"] == "drain"
-    assert worker.process.wait(60) == 0
-    worker.again()

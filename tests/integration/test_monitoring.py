@@ -116,27 +116,12 @@ def test_figures_tell_what_happened_in_names_that_are_published(place: Watched) 
     place.ended("broken")
     until(lambda: value("jobs_rejected_total", code="JSON_INVALID") == rejected + 1, "the file is counted")
     until(lambda: value("child_ends_total", reason="died") == crashes + 1, "the crash is counted")
-    found = place.figures()
-    ended = found["cognee_memory_jobs_ended_total"]
-    assert ended[frozenset({("kind", "noop"), ("state", "succeeded")})] == before + 3
-    waited = found["cognee_memory_job_wait_seconds_count"][frozenset({("kind", "noop")})]
-    assert waited >= 4
-    assert found["cognee_memory_worker_up"][frozenset()] == 1
-    assert found["cognee_memory_http_requests_total"][
-        frozenset({("route", "/metrics"), ("method", "GET"), ("status", "200")})
-    ]
-    memory = found["cognee_memory_process_resident_memory_bytes"]
-    assert memory[frozenset({("process", "worker")})] > 2**20
-    assert found.keys() >= {f"{PREFIX}{metric.name}" for metric in METRICS}
-
-
-def test_figures_and_readiness_are_for_who_has_the_token_and_that_it_lives_for_all(place: Watched) -> None:
-    for path in ("/metrics", "/readyz"):
-        assert place.asked("GET", path, Authorization=None).status_code == 401
-    answer = place.asked("GET", "/healthz", Authorization=None)
-    assert (answer.status_code, answer.json()["status"]) == (200, "alive")
-    accept = "application/openmetrics-text; version=1.0.0"
-    assert place.asked("GET", "/metrics", Accept=accept).content.endswith(b"# EOF\n")
+    assert value("jobs_ended_total", kind="noop", state="succeeded") == before + 3
+    assert value("job_wait_seconds_count", kind="noop") >= 4
+    assert value("worker_up") == 1
+    assert value("http_requests_total", route="/metrics", method="GET", status="200") > 0
+    assert value("process_resident_memory_bytes", process="worker") > 2**20
+    assert place.figures().keys() >= {f"{PREFIX}{metric.name}" for metric in METRICS}
 
 
 def test_it_is_ready_and_else_says_why(running: tuple[Watched, RealWorker]) -> None:
