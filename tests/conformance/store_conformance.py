@@ -35,6 +35,7 @@ from bridge.store.values import (
     data_id_of,
 )
 from jobs.errors import JobError
+from jobs.layout import Workspace
 
 EARLY, NOW, LATER = "2026-11-20T11:00:00Z", "2026-11-20T12:00:00Z", "2026-11-20T13:00:00Z"
 JOB, OTHER_JOB = AppliedJob("job", "a" * 64), AppliedJob("other", "b" * 64)
@@ -54,6 +55,12 @@ def legacy(memory_id: str, text: str = "") -> Memory:
 def record(memory_id: str, *sources: str) -> Memory:
     known = Metadata("topic", status="DecisionRecord", created_at=NOW, updated_at=NOW)
     return Memory(memory_id, 0, "decision_record", known, NOW, Content("Topic", "Merged."), "", sources)
+
+
+def place_of(folder: Path) -> Workspace:
+    workspace = Workspace(folder)
+    workspace.memory.mkdir(mode=0o700, exist_ok=True)
+    return workspace
 
 
 @dataclass
@@ -451,8 +458,7 @@ class StoreConformance:
             change.add([Addition(record(C, A))])
         history = place.reopen().compactions
         found = history.latest(C)
-        assert found is not None
-        assert found._replace(seq=0) == made
+        assert found is not None and found._replace(seq=0) == made
         assert found == history.compaction_of_preview("digest") == history.of_job(JOB, EARLY)
         assert (history.of_job(JOB, LATER), history.latest(A)) == (None, None), "a job of before was another"
         assert (history.merged_into(A), history.records(), history.records("other")) == ([(C, 1)], [C], [])
@@ -463,7 +469,6 @@ class StoreConformance:
         made = Compaction(C, "topic", NOW, JOB, "digest", (Source(A, "0" * 64, "Active", NOW),), (), "template")
         place.do("record_compaction", made)
         found = place.store.compactions.latest(C)
-        assert found is not None
         place.do("record_restoration", found._replace(restored=Restored(LATER, (A,), ())), "back", at=LATER)
         history = place.reopen().compactions
         found = history.restored_by("back", C, NOW)
