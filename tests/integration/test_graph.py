@@ -558,7 +558,7 @@ def test_a_status_that_the_graph_has_lost_is_found_and_set_again(forks: Forks, w
         assert fork.ask("reconcile") == 0
 
 
-def test_a_provider_that_asks_for_a_pause_is_no_fault_of_the_memory(forks: Forks, workspace: Workspace) -> None:
+def test_a_provider_that_asks_for_a_pause_is_no_fault_of_the_memory_or_a_later_job(forks: Forks) -> None:
     """The name of a plan is embedded for the graph alone."""
     given = task("job-p", "ingest", {"summary": summary("Limits", plan_id="plan-077")})
     with forks.last() as fork:
@@ -566,20 +566,12 @@ def test_a_provider_that_asks_for_a_pause_is_no_fault_of_the_memory(forks: Forks
         with pytest.raises(AssertionError, match=r"^JobError\(.RATE_LIMITED"):  # of the delivery: the memory is stored
             fork.run("ingest", given)
         assert fork.ask("lag") == 1, "it waits, and was not refused"
+        with pytest.raises(AssertionError, match="while writing"):
+            fork.ask("picture", 5, {})  # not a list of ids, so the graph's engine raises
         fork.ask("refuse", "", None)
         (outcome,) = fork.run("ingest", given)
         assert outcome["result"]["duplicate"] is False
         assert fork.ask("missing", [outcome["result"]["memory_id"]]) == []
-
-
-def test_a_failed_picture_does_not_report_an_earlier_error_of_the_provider(forks: Forks, workspace: Workspace) -> None:
-    given = task("job-q", "ingest", {"summary": summary("Limits", plan_id="plan-078")})
-    with forks.last() as fork:
-        fork.ask("refuse", "Plan 078", "RATE_LIMITED")
-        with pytest.raises(AssertionError, match=r"^JobError\(.RATE_LIMITED"):
-            fork.run("ingest", given)
-        with pytest.raises(AssertionError, match="while writing"):
-            fork.ask("picture", 5, {})  # not a list of ids, so the graph's engine raises
 
 
 @pytest.mark.parametrize("when", ["closed", "open", "closed, by the next process"])

@@ -82,6 +82,3 @@ def test_an_old_workspace_is_shown_migrated_found_and_taken_back(place: Place) -
     assert titles(place) == []
     assert "3 migrated, 1 failed" in place.cli("migrate").stdout
     assert len(titles(place)) == 3
-    found, _ = script(place, "--undo", "no-such-receipt")
-    assert found["error_code"] == "RECEIPT_NOT_FOUND"
-    assert done["job_id"] in found["error"]
