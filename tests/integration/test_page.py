@@ -185,9 +185,9 @@ def emptied(tab: Tab) -> Iterator[Tab]:
     for page in tab.page.context.pages:
         if page != tab.page:
             page.close()
-    tab.page.evaluate("sessionStorage.clear(); localStorage.clear()")
     with suppress(browsers.Error):  # the worker may have ended
-        tab.page.goto(f"{tab.home}/healthz")  # so that the next page has the same process
+        tab.page.goto(f"{tab.home}/healthz")  # where nothing asks with what is cleared; the same process for the next
+        tab.page.evaluate("sessionStorage.clear(); localStorage.clear()")
     troubles, asked = tab.troubles(), {*tab.asked}
     tab.expected.clear()
     tab.reported.clear()
