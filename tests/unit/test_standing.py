@@ -170,6 +170,14 @@ def test_decisions_of_two_topics_at_most_dispute_if_alike(place: Place, topics: 
     assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [bool(found)]
 
 
+def test_two_notes_of_one_sentence_dispute_in_any_words_since_they_have_no_topics(place: Place) -> None:
+    other = "A zebra ate the cache"
+    notes = [memory(name, day, text, topic=text, context=text) for name, day, text in
+             (("a", "2026-09-01", OLD), ("b", "2026-10-01", other))]  # fmt: skip
+    place.compared(saying(0.99), *notes)
+    assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [True]
+
+
 def test_what_is_superseded_already_is_not_said_to_be_replaced(place: Place) -> None:
     place.compared(saying(0.95), memory("a", "2026-09-01", OLD, status="Superseded"), SECOND)
     hits = place.ask(include_superseded=True)["results"]
