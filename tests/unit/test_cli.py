@@ -295,6 +295,15 @@ def test_a_setting_that_cannot_be_read_is_wrong_usage(place: Place) -> None:
     assert place.fails("status") == (2, "SETTING_INVALID")
 
 
+@pytest.mark.parametrize(("words", "works"), [("settings", True), ("model list", True), ("status", False)])
+def test_only_settings_and_models_need_no_project(
+    words: str, works: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert (main([*words.split(), "--json"]) == envelope.DONE) is works
+
+
 def test_settings_are_shown_with_their_source_and_without_secrets(place: Place) -> None:
     place.environment |= {"LLM_API_KEY": "sk-secret", "COGNEE_MEMORY_MAX_RESULTS": "7"}
     for options in ([], ["--json"]):

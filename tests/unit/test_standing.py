@@ -1,5 +1,6 @@
 """What holds: which statements newer ones replaced is found once, kept, and shown in every answer."""
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Sequence
@@ -746,6 +747,36 @@ def test_what_the_cross_encoder_says_counts_by_how_sure_it_is(place: Place, said
     place.patch.setattr(judge, "by_rules", lambda pairs, embed: [0.0])
     place.patch.setattr(cross_encoder, "probability", lambda earlier, later: said)
     assert judge.replaces([(OLD, NEW)], place.embedder.embed) == [counts]
+
+
+EVERYDAY = Path(__file__).parents[2] / "tools" / "judge_pairs" / "e.jsonl"
+HINTS = [
+    ("Sessions are kept in Postgres.", 0.65, 0.59),
+    ("Sessions are kept in Postgres now.", 0.59, 0.56),
+    ("Sessions are kept in Postgres now.", 0.6, DISPUTED),
+    ("Sessions have moved from there to Postgres.", 0.8, REPLACED),
+    ("Sessions are kept in Postgres, not in Redis.", 0.45, DISPUTED),
+    ("Postgres instead of Redis, because of the last deploy.", 0.6, REPLACED),
+    ("Sessions are kept in Postgres, not in MySQL.", 0.6, 0.56),
+]
+
+
+@pytest.mark.parametrize(("later", "said", "counts"), HINTS)
+def test_a_word_of_change_counts_and_more_what_rejects_the_earlier_ones_words(
+    monkeypatch: pytest.MonkeyPatch, later: str, said: float, counts: float
+) -> None:
+    monkeypatch.setattr(judge, "by_rules", lambda pairs, embed: [0.0])
+    monkeypatch.setattr(cross_encoder, "probability", lambda earlier, later: said)
+    one_matter = np.ones((2, 1), np.float32)
+    assert judge.replaces([("Sessions are kept in Redis.", later)], lambda texts: one_matter) == [counts]
+
+
+def test_of_everyday_changes_a_third_are_disputed_and_of_what_holds_beside_nothing() -> None:
+    pairs = [json.loads(line) for line in EVERYDAY.read_text("utf-8").splitlines()][::6]
+    said = judge.replaces([(each[3], each[4]) for each in pairs], OnnxEmbedder(ENGLISH, DEFAULT_FOLDER).embed)
+    disputed = [label for (label, *_), each in zip(pairs, said, strict=True) if each >= DISPUTED]
+    assert set(disputed) == {"replaced"}
+    assert len(disputed) >= sum(label == "replaced" for label, *_ in pairs) / 3
 
 
 @pytest.mark.parametrize(("cosine", "counts"), [(0.39, 0.65), (0.41, 0.9)])
