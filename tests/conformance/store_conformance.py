@@ -458,7 +458,7 @@ class StoreConformance:
             change.add([Addition(record(C, A))])
         history = place.reopen().compactions
         found = history.latest(C)
-        assert found._replace(seq=0) == made
+        assert found is not None and found._replace(seq=0) == made
         assert found == history.compaction_of_preview("digest") == history.of_job(JOB, EARLY)
         assert (history.of_job(JOB, LATER), history.latest(A)) == (None, None), "a job of before was another"
         assert (history.merged_into(A), history.records(), history.records("other")) == ([(C, 1)], [C], [])
