@@ -1,7 +1,27 @@
 /** Questions to the user in messages. */
 
 import * as vscode from "vscode";
+import { Ended } from "./error";
 import type { Services } from "./services";
+
+/** What the user answered. Throws Ended if they gave up. */
+export function answered<T>(answer: T | undefined): T {
+  if (answer === undefined) throw new Ended();
+  return answer;
+}
+
+/** Asks for a line of text. Throws Ended if the user gives up. */
+export async function input(options: vscode.InputBoxOptions): Promise<string> {
+  return answered(await vscode.window.showInputBox(options));
+}
+
+/** Lets the user pick an item. Throws Ended if they give up. */
+export async function pick<T extends vscode.QuickPickItem>(
+  items: readonly T[],
+  options: vscode.QuickPickOptions,
+): Promise<T> {
+  return answered(await vscode.window.showQuickPick(items, options));
+}
 
 /** Asks before something happens, in a dialog that says what it means. True for the button `yes`. */
 export async function isConfirmed(question: string, yes: string, detail: string): Promise<boolean> {

@@ -1,6 +1,8 @@
 /** Questions to the user that more than one operation asks. */
 
 import * as vscode from "vscode";
+import { answered, pick } from "../core/ask";
+import { Ended } from "../core/error";
 import { topicsOf } from "../recall/reads";
 import { isSubject, type Subject, subjectOfTopic, type TopicSubject } from "../recall/subject";
 import { age, plain } from "../core/text";
@@ -10,19 +12,19 @@ import { type Services, signalOf } from "../core/services";
 export async function targetOf(
   services: Services,
   value: unknown,
-): Promise<{ readonly folder: vscode.WorkspaceFolder | undefined; readonly subject: Subject | undefined }> {
+): Promise<{ readonly folder: vscode.WorkspaceFolder; readonly subject: Subject | undefined }> {
   const subject = isSubject(value) ? value : undefined;
   const named = services.folders().find(({ uri }) => uri.fsPath === subject?.folder);
-  return { folder: named ?? (await services.folder()), subject };
+  return { folder: named ?? answered(await services.folder()), subject };
 }
 
-/** Lets the user choose a topic; those with something to merge first, if `toCompact`. Undefined if there is none. */
+/** Lets the user choose a topic; those with something to merge first, if `toCompact`. Throws Ended if there is none. */
 export async function chooseTopic(
   services: Services,
   folder: vscode.WorkspaceFolder,
   title: string,
   toCompact: boolean,
-): Promise<TopicSubject | undefined> {
+): Promise<TopicSubject> {
   const topics = await reading((signal) => topicsOf(services.memoryOf(folder), signal));
   const offered = toCompact
     ? topics
@@ -31,12 +33,8 @@ export async function chooseTopic(
           (one, other) => Number(other.worth_compacting) - Number(one.worth_compacting) || other.active - one.active,
         )
     : topics;
-  if (offered.length === 0) {
-    void vscode.window.showInformationMessage(
-      toCompact ? "No topic has two memories to merge." : "Nothing is remembered yet.",
-    );
-    return undefined;
-  }
+  if (offered.length === 0)
+    throw new Ended(toCompact ? "No topic has two memories to merge." : "Nothing is remembered yet.");
   const items = offered.map((topic) => ({
     label: plain(topic.title, 100),
     description: [
@@ -49,12 +47,8 @@ export async function chooseTopic(
     detail: topic.worth_compacting ? "Worth compacting" : "",
     topic,
   }));
-  const picked = await vscode.window.showQuickPick(items, {
-    title,
-    placeHolder: "Which topic?",
-    matchOnDescription: true,
-  });
-  return picked && subjectOfTopic(folder.uri.fsPath, picked.topic);
+  const { topic } = await pick(items, { title, placeHolder: "Which topic?", matchOnDescription: true });
+  return subjectOfTopic(folder.uri.fsPath, topic);
 }
 
 /** A short read, shown in the status bar. */

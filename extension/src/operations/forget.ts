@@ -15,9 +15,7 @@ const LONGEST_MESSAGE = 2000;
 
 export async function forget(services: Services, value: unknown): Promise<void> {
   const { folder, subject: named } = await targetOf(services, value);
-  if (folder === undefined) return;
   const subject = named ?? (await chooseTopic(services, folder, "Forget", false));
-  if (subject === undefined) return;
   const memory = services.memoryOf(folder);
   const detail = await reading((signal) => whatGoes(memory, subject, signal));
   const question =

@@ -47,19 +47,14 @@ export class RecallActions {
       );
     },
     "cognee.showOpen": async () => {
-      const chosen = await chooseOpenItem(this.services);
-      if (chosen === undefined) return;
-      const { folder, item } = chosen;
+      const { folder, item } = await chooseOpenItem(this.services);
       await this.documents.openRendered(item.title, { kind: "memory", folder: folder.uri.fsPath, id: item.memory_id });
     },
     "cognee.insertContext": async () => {
-      const block = await askForContext(this.services);
-      if (block !== undefined) await this.origin.insert(block);
+      await this.origin.insert(await askForContext(this.services));
     },
     "cognee.copyContext": async () => {
-      const block = await askForContext(this.services);
-      if (block === undefined) return;
-      await vscode.env.clipboard.writeText(block);
+      await vscode.env.clipboard.writeText(await askForContext(this.services));
       vscode.window.setStatusBarMessage("The context was copied to the clipboard.", MESSAGE_MS);
     },
     "cognee.openMemory": (value) => this.perform("open", value),
