@@ -1,11 +1,11 @@
 /** The commands that start and stop a worker, trust a folder's memory, and open the page. */
 
 import * as vscode from "vscode";
-import { answered, isConfirmed } from "../core/ask";
+import { answered, isConfirmed, waiting } from "../core/ask";
 import { Ended, MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import type { Memory } from "../core/memory";
-import { signalOf, type Services } from "../core/services";
+import type { Services } from "../core/services";
 import { pageAddress } from "./decide";
 
 /** Starts a worker for the folder that the user means. */
@@ -66,11 +66,6 @@ export async function openPage(services: Services): Promise<void> {
 
 async function chosen(services: Services): Promise<Memory> {
   return services.memoryOf(answered(await services.folder()));
-}
-
-function waiting<T>(title: string, work: (signal: AbortSignal) => Promise<T>): Thenable<T> {
-  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-  return vscode.window.withProgress(options, (_progress, token) => work(signalOf(token)));
 }
 
 function inform(message: string): void {

@@ -1,12 +1,12 @@
 /** Questions to the user that more than one operation asks. */
 
 import * as vscode from "vscode";
-import { answered, pick } from "../core/ask";
+import { answered, pick, reading } from "../core/ask";
 import { Ended } from "../core/error";
 import { topicsOf } from "../recall/reads";
 import { isSubject, type Subject, subjectOfTopic, type TopicSubject } from "../recall/subject";
 import { age, plain } from "../core/text";
-import { type Services, signalOf } from "../core/services";
+import type { Services } from "../core/services";
 
 /** What a command of a menu is about, if it was given anything, and its folder: else the one that the user means. */
 export async function targetOf(
@@ -49,12 +49,6 @@ export async function chooseTopic(
   }));
   const { topic } = await pick(items, { title, placeHolder: "Which topic?", matchOnDescription: true });
   return subjectOfTopic(folder.uri.fsPath, topic);
-}
-
-/** A short read, shown in the status bar. */
-export function reading<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const options = { location: vscode.ProgressLocation.Window, title: "Reading the memory…" };
-  return Promise.resolve(vscode.window.withProgress(options, (_, token) => read(signalOf(token))));
 }
 
 /** Says how the document below a list is reached. */

@@ -2,13 +2,13 @@
 
 import * as vscode from "vscode";
 import type { AppliedCompaction, CompactionConflict, CompactionPreview } from "#types";
-import { isConfirmed, offer, pick } from "../core/ask";
+import { isConfirmed, offer, pick, reading } from "../core/ask";
 import { Ended, MemoryError } from "../core/error";
 import { compactionsOf } from "../recall/reads";
 import type { Documents } from "../recall/documents";
 import { day, plain } from "../core/text";
 import type { Services } from "../core/services";
-import { chooseReading, chooseTopic, reading, targetOf } from "./choices";
+import { chooseReading, chooseTopic, targetOf } from "./choices";
 import { type Previewed, runJob } from "./job";
 
 /** The topic has changed since its preview: a new preview is made. */

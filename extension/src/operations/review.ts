@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { ReviewedPair, ReviewedStatement } from "#types";
+import { reading } from "../core/ask";
 import { Ended } from "../core/error";
 import { day, plain } from "../core/text";
 import type { Documents } from "../recall/documents";
@@ -9,7 +10,7 @@ import { reviewOf } from "../recall/reads";
 import { pairsOf } from "../recall/standing";
 import type { Subject } from "../recall/subject";
 import type { Services } from "../core/services";
-import { reading, targetOf } from "./choices";
+import { targetOf } from "./choices";
 import { runJob } from "./job";
 
 type Verdict = "newer" | "older" | "both" | "undecided";

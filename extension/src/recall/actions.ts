@@ -1,9 +1,10 @@
 /** What a person does with a memory: recall it, open it, insert it, see its score and history, rate it. */
 
 import * as vscode from "vscode";
+import { reading } from "../core/ask";
 import { MemoryError } from "../core/error";
 import { Pause } from "../core/pause";
-import { type Services, signalOf } from "../core/services";
+import type { Services } from "../core/services";
 import { askForContext } from "./context";
 import { type Documents, targetOfUri } from "./documents";
 import { feedbackJob, type Verdict } from "./feedback";
@@ -75,7 +76,8 @@ export class RecallActions {
     const { folder, id, number, title, topicId, asked } = memory;
     const found = asked === undefined ? {} : { asked };
     if (action === "open") await this.documents.openRendered(title, { kind: "memory", folder, id, ...found });
-    else if (action === "insert") await this.origin.insert(await this.textOf(folder, id));
+    else if (action === "insert")
+      await this.origin.insert(await reading((signal) => this.documents.memory(folder, id, signal), "Recalling…"));
     else if (action === "explain") {
       await this.documents.openRendered(`Why: ${title}`, { kind: "explanation", folder, number, ...found });
     } else if (topicId !== null) {
@@ -106,10 +108,5 @@ export class RecallActions {
     const memory = await memoryText(this.documents.memoryAt(target.folder), target.id, AbortSignal.timeout(READ_MS));
     const found = target.asked === undefined ? {} : { asked: target.asked };
     return { ...subjectOfMemory(target.folder, memory), ...found };
-  }
-
-  private textOf(folder: string, id: string): Thenable<string> {
-    const options = { location: vscode.ProgressLocation.Window, title: "Recalling…" };
-    return vscode.window.withProgress(options, (_, token) => this.documents.memory(folder, id, signalOf(token)));
   }
 }

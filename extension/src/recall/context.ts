@@ -2,11 +2,11 @@
 
 import * as vscode from "vscode";
 import type { ContextRequest } from "#types";
-import { input } from "../core/ask";
+import { input, waiting } from "../core/ask";
 import { Ended } from "../core/error";
 import { rankingOf } from "../core/settings";
 import { noteOf, plain } from "../core/text";
-import { type Services, signalOf } from "../core/services";
+import type { Services } from "../core/services";
 import { ofEach } from "./everywhere";
 
 const LONGEST_SUGGESTION = 200;
@@ -20,9 +20,8 @@ export async function askForContext(services: Services): Promise<string> {
     value: selectedText(),
   });
   if (query.trim() === "") throw new Ended();
-  const { context, warnings } = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: "Recalling…", cancellable: true },
-    (_, token) => contextEverywhere(services, folders, query.trim(), signalOf(token)),
+  const { context, warnings } = await waiting("Recalling…", (signal) =>
+    contextEverywhere(services, folders, query.trim(), signal),
   );
   if (context !== "") return context;
   const nothing = "Nothing that is remembered fits this question.";

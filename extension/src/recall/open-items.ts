@@ -2,10 +2,10 @@
 
 import * as vscode from "vscode";
 import type { OpenItem } from "#types";
-import { answered, pick } from "../core/ask";
+import { answered, pick, reading } from "../core/ask";
 import { Ended } from "../core/error";
 import { plain } from "../core/text";
-import { type Services, signalOf } from "../core/services";
+import type { Services } from "../core/services";
 import { ofEach } from "./everywhere";
 import { openItemsOf } from "./reads";
 
@@ -22,13 +22,13 @@ interface Row extends vscode.QuickPickItem {
 /** Shows the list, of all folders. Returns the item whose memory is to be opened; Throws Ended if the user leaves, or if nothing is open. */
 export async function chooseOpenItem(services: Services): Promise<Open> {
   const folders = services.foldersToAsk();
-  const { answers, warnings } = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Window, title: "Recalling…" },
-    (_, token) =>
+  const { answers, warnings } = await reading(
+    (signal) =>
       ofEach(folders, async (folder) => ({
-        items: await openItemsOf(services.memoryOf(folder), signalOf(token)),
+        items: await openItemsOf(services.memoryOf(folder), signal),
         warnings: [],
       })),
+    "Recalling…",
   );
   for (const warning of warnings) services.log.warn(warning);
   const items = answers.flatMap(({ folder, answer }) => answer.items.map((item): Open => ({ folder, item })));
