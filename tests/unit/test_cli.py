@@ -453,12 +453,6 @@ def test_an_ingest_that_cannot_work_is_refused_and_not_dropped(place: Place, arg
     assert not place.spool.root.exists() or spool.inbox(place.spool) == []
 
 
-def test_a_job_in_the_inbox_is_shown_as_such_and_an_unknown_one_is_not_found(place: Place) -> None:
-    assert place.json("jobs", "show", place.submit("check", {}))["job"]["state"] == "in the inbox"
-    assert place.json("status")["waiting_in_inbox"] == 1
-    assert place.fails("jobs", "show", "nobody") == (1, "JOB_NOT_FOUND")
-
-
 def test_cancelling_a_job_in_the_inbox_leaves_a_request_for_the_worker(place: Place) -> None:
     job_id = place.submit("check", {})
     assert place.json("jobs", "cancel", job_id)["requested"] is True
