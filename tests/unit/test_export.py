@@ -485,7 +485,7 @@ def test_free_numbers_are_kept(here: WithFakeGraph, there: WithFakeGraph, capsys
     numbers = {line["metadata"]["memory_id"]: line["metadata"]["memory_number"] for line in body(there)}
     assert [numbers[an_id(name)] for name in "abcdefghij"] == [11, 12, *range(3, 11)]
     assert found["details"][0]["note"] == "The number 1 was taken; it has 11 here."
-    transfer.show_import({"result": found})
+    transfer.show_import(found)
     shown = capsys.readouterr().out
     assert "2 memories got another number here" in shown
     assert "line " not in shown, "not one line for each"

@@ -124,9 +124,8 @@ def _file(workspace: Workspace, name: str, job_id: str, number: int) -> dict[str
     return {"path": path, "source": str(Path(name).absolute()), "modified_at": clock.iso(changed)}
 
 
-def show_capture(answer: Envelope) -> None:
+def show_capture(result: Any) -> None:
     """Print the sessions with their memories, the counts, and what to do next; or the result of an undo."""
-    result = answer["result"]
     if "undone" in result:
         say(f"{counted(result['undone'], 'memory')} removed, {len(result['revived'])} active again.")
         for kept in result["kept"]:

@@ -37,9 +37,8 @@ def ask(args: Given) -> dict[str, Any]:
     return {"question": args.question, "top_k": args.top_k}
 
 
-def show_ask(answer: Envelope) -> None:
+def show_ask(result: Envelope) -> None:
     """Print the answer and its memories; without a language model, the memories and then the graph's context."""
-    result = answer["result"]
     if result["answer"]:
         say(result["answer"])
         say()
@@ -87,11 +86,10 @@ def graph(args: Given) -> Envelope:
     return {**done, "out": str(out)}
 
 
-def show_graph(answer: Envelope) -> None:
+def show_graph(result: Envelope) -> None:
     """Print the path of the picture and what it contains."""
-    result = answer["result"]
     nodes, edges = counted(result["nodes"], "node"), counted(result["edges"], "edge")
-    say(f"{answer.get('out') or result['path']}: {nodes}, {edges}")
+    say(f"{result.get('out') or result['path']}: {nodes}, {edges}")
     if result["memories_left_out"]:
         newest = counted(result["memories"], "memory")
         say(f"It shows the newest {newest}; {result['memories_left_out']:,} older left out.")
@@ -132,9 +130,8 @@ def model_use(spent: Mapping[str, Any]) -> str:
     return f"{counted(spent['calls'], 'call')}, {counted(spent['tokens'], 'token')}{dollars}"
 
 
-def show_cognify(answer: Envelope) -> None:
+def show_cognify(result: Envelope) -> None:
     """Print the totals, the memories with their nodes and edges, and the failures."""
-    result = answer["result"]
     say(
         f"cognee has looked into {counted(result['looked_into'], 'text')}: {counted(result['nodes'], 'node')} and"
         f" {counted(result['edges'], 'edge')}, for {model_use(result)} of the language model"
@@ -156,9 +153,8 @@ def rebuild(args: Given) -> dict[str, str]:
     return {"what": args.what}
 
 
-def show_rebuild(answer: Envelope) -> None:
+def show_rebuild(result: Envelope) -> None:
     """Print the counts of what was rebuilt."""
-    result = answer["result"]
     parts = (("memories", "memory", "in the index"), ("passages", "passage", "embedded"),
              ("graph_memories", "memory", "in the graph"))  # fmt: skip
     done = [f"{counted(result[name], noun)} {where}" for name, noun, where in parts if name in result]

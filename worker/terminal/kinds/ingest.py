@@ -41,9 +41,8 @@ def ingest(args: Given) -> Envelope:
     return submit_job(args, "ingest", payload, job_id=args.job_id)
 
 
-def show_ingest(answer: Envelope) -> None:
+def show_ingest(result: Envelope) -> None:
     """Print the result of an ingest job or a status change."""
-    result = answer["result"]
     topic = f" of {result['topic_id']}" if result["topic_id"] else ""
     known = " It was known already." if result.get("duplicate") else ""
     say(f"Memory #{result['memory_number']}{topic} is {result['status'] or 'stored'}.{known}")

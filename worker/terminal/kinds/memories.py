@@ -47,9 +47,8 @@ def feedback(args: Given) -> dict[str, str | None]:
     return {"memory_id": listing.id_of(args.place, args.memory_id), **given}
 
 
-def show_feedback(answer: Envelope) -> None:
+def show_feedback(result: Envelope) -> None:
     """Print the counts of the memory's feedback."""
-    result = answer["result"]
     counts = result["feedback"]
     say(f"#{result['memory_number']}: {counts['helpful']} helpful, {counts['wrong']} wrong.")
 
@@ -77,9 +76,8 @@ def forget(args: Given) -> Envelope:
     return submit_job(args, "forget", payload)
 
 
-def show_forget(answer: Envelope) -> None:
+def show_forget(result: Envelope) -> None:
     """Print the counts of what was forgotten, rebuilt and removed."""
-    result = answer["result"]
     say(f"{counted(len(result['forgotten']), 'memory')} forgotten")
     for name, noun, what in (
         ("records_rebuilt", "decision record", "rebuilt from the remaining memories"),

@@ -86,15 +86,15 @@ def _named(args: Given) -> tuple[str, str]:
     return name, verdict
 
 
-def show_resolve(answer: Envelope) -> None:
+def show_resolve(result: Envelope) -> None:
     """Print what holds, and how to take it back."""
-    result, pair = answer["result"], answer.get("pair")
+    pair = result.get("pair")
     if pair is not None:
         _say_pair(pair)
     else:
         older, newer = result["memory_numbers"]
         say(f"Of #{older} and #{newer}: {_HOLDS[result['verdict']]}")
-    for each in answer.get("resting", ()):
+    for each in result.get("resting", ()):
         say(f"It may rest on what was replaced: #{each['memory_number']} {each['text']}")
     if pair is not None and result["verdict"] != "undecided":
         say(f"To take it back: cognee-memory review {pair['pair']} undecided")

@@ -42,9 +42,8 @@ def compact(args: Given) -> dict[str, Any]:
     return {"topic_id": listing.topic_id_of(args.place, named), **options}
 
 
-def show_compact(answer: Envelope) -> None:
+def show_compact(result: Envelope) -> None:
     """Print the preview, or the result of an applied compaction."""
-    result = answer["result"]
     if "decision_record" in result:
         _preview(result)
     else:
@@ -82,9 +81,8 @@ def restore(args: Given) -> dict[str, str]:
     return {"decision_record_id": listing.id_of(args.place, args.decision_record_id)}
 
 
-def show_restore(answer: Envelope) -> None:
+def show_restore(result: Envelope) -> None:
     """Print the withdrawn record, the restored memories and the skipped ones."""
-    result = answer["result"]
     number = f" #{result['memory_number']}" if result["memory_number"] else ""
     back = counted(len(result["restored"]), "memory")
     say(f"The record{number} of {result['topic_id']} is withdrawn; {back} {_are(len(result['restored']))} back.")

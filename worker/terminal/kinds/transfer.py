@@ -6,6 +6,7 @@ import shutil
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from bridge import trust
 from jobs import files, paths
@@ -71,9 +72,8 @@ def import_(args: Given) -> Envelope:
     return answer
 
 
-def show_import(answer: Envelope) -> None:
+def show_import(result: Envelope) -> None:
     """Print the counts of memories by outcome, the details and the warnings."""
-    result = answer["result"]
     names = ("added", "unchanged", "duplicates", "conflicts", "forgotten", "failed")
     parts = [f"{result[name]} {name}" for name in names if result[name] or name == "added"]
     say(f"{counted(result['memories'], 'memory')} in the file: {', '.join(parts)}.")
@@ -99,9 +99,8 @@ def migrate(args: Given) -> dict[str, bool | int | str | None]:
     return {"dry_run": args.dry_run, "limit": args.limit, "undo": args.undo}
 
 
-def show_migrate(answer: Envelope) -> None:
+def show_migrate(result: Any) -> None:
     """Print the outcome of each text, the failures first, or the result of an undo."""
-    result = answer["result"]
     if "undone" in result:
         say(f"{counted(result['undone'], 'memory')} undone.")
         for kept in result["kept"]:
