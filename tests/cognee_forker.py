@@ -125,12 +125,12 @@ def serve(connection: socket.socket) -> None:
                 return keep(stores, *arguments)
             case "drop":
                 with stores.store.change("2026-11-01T10:00:00Z") as change:
-                    change.drop(arguments[0])
+                    change.dropped += arguments[0]
                 return stores.graph.deliver_all()
             case "forgo":  # the store alone: what the graph has of it stays
                 outbox = stores.store.outbox
                 with stores.store.change("2026-11-01T10:00:00Z") as change:
-                    change.drop([arguments[0]])
+                    change.dropped.append(arguments[0])
                 outbox.delivered(outbox.pending(outbox.count()))
                 return None
             case "graph":

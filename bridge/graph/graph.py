@@ -289,7 +289,7 @@ class Graph:
             graph.sync()
             self._memory.store.outbox.note_survived()  # if the process dies later, opening the graph is not the cause
         with self._memory.store.change(clock.iso(clock.now())) as change:
-            change.drop_extractions(memory_ids)
+            change.extractions_to_drop += memory_ids
 
     def compact(self, progress: Progress = ignore_progress) -> None:
         """Compact the vector tables of an open graph that have overgrown."""

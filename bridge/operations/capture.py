@@ -439,8 +439,8 @@ def _undo(task: Task[Capture], receipt_id: str, stores: Stores, now: str, progre
     supersedes = list(dict.fromkeys(supersedes))
     revived = [each for each in supersedes if _was_superseded(each, store)]
     with store.change(now, [task.applied]) as change:
-        change.drop(going)
-        change.set_statuses(StatusChange(each, "Active", now) for each in revived)
+        change.dropped += going
+        change.statuses += (StatusChange(each, "Active", now) for each in revived)
         for session in sessions:
             remaining = [
                 each
@@ -448,7 +448,7 @@ def _undo(task: Task[Capture], receipt_id: str, stores: Stores, now: str, progre
                 if each in kept or each not in ids
             ]
             left_over = tuple(CapturedSegment(0, "", each) for each in remaining)  # a later capture replaces these
-            change.record_session(session._replace(state="withdrawn", version="", segments=left_over))
+            change.captured_sessions.append(session._replace(state="withdrawn", version="", segments=left_over))
     left: list[KeptMemory] = [{"memory_id": each, "reason": reason} for each, reason in kept.items()]
     earlier = receipt["undone"]["removed"] if receipt["undone"] else []
     removed = [*earlier, *going]

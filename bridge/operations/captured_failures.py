@@ -56,7 +56,7 @@ def remove_expired(store: Store, now: str) -> None:
     old = [each.id for each in store.about(text.TOPIC) if text.is_failure(each) and not text.is_current(each, at)]
     if old:
         with store.change(now) as change:
-            change.drop(old)
+            change.dropped += old
 
 
 def _memory(content: Content, at: str, transcript: Transcript, workspace_id: str, now: str) -> Memory:

@@ -359,14 +359,14 @@ def _store(
         "kept", now, tuple(done) if is_last else (*done, *former[len(done) :]),
     )  # fmt: skip
     with store.change(now) as change:
-        change.set_statuses(StatusChange(each, "Superseded", now) for each in replaced)
-        change.set_statuses(StatusChange(each.memory.id, "Draft", now, each.met_at) for each in made if each.met_at)
-        change.record_session(session)
+        change.statuses += (StatusChange(each, "Superseded", now) for each in replaced)
+        change.statuses += (StatusChange(each.memory.id, "Draft", now, each.met_at) for each in made if each.met_at)
+        change.captured_sessions.append(session)
         if not capture.is_cut_off:
-            change.record_turns(transcript.tool, transcript.session_id, capture.turns)
+            change.captured_turns.append((transcript.tool, transcript.session_id, capture.turns))
         for each in made:
-            change.record_source(_source(each, transcript, job_id, now))
-        change.add(Addition(each.memory, job_id) for each in unique.values())
+            change.capture_sources.append(_source(each, transcript, job_id, now))
+        change.additions += (Addition(each.memory, job_id) for each in unique.values())
     numbers = {memory.id: memory for memory in change.added}
     capture.made += [replace(each, memory=numbers.get(each.memory.id, each.memory)) for each in made]
     capture.superseded = tuple(replaced)

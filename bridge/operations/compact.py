@@ -277,11 +277,11 @@ def _apply(preview: Preview, applied: AppliedJob, asked_at: str, store: Store, n
         narrative_source=preview.record["narrative_source"],
     )
     with store.change(now, [applied]) as change:
-        change.set_statuses(_superseded(source, now) for source in made.sources)
-        change.record_compaction(made)
-        change.add([Addition(record, applied.job_id)])
+        change.statuses += (_superseded(source, now) for source in made.sources)
+        change.compactions.append(made)
+        change.additions.append(Addition(record, applied.job_id))
         for pair in preview.both_hold:
-            change.settle(PairVerdict(*pair, "both", None, "person", asked_at, applied.job_id))
+            change.verdicts.append(PairVerdict(*pair, "both", None, "person", asked_at, applied.job_id))
     return made
 
 

@@ -234,7 +234,7 @@ class Store(Memories):
         if not memories:
             return []
         with self.change(now, applied) as change:
-            change.add(Addition(memory._replace(number=0), job) for memory, job in memories)
+            change.additions += (Addition(memory._replace(number=0), job) for memory, job in memories)
         return change.added
 
     def set_status(
@@ -264,9 +264,9 @@ class Store(Memories):
         if known and known.status_set_at is not None and self._is_past(known.status_set_at, asked_at, applied):
             return memory
         with self.change(now, [applied] if applied else []) as change:
-            change.set_statuses([StatusChange(memory_id, status, asked_at)])
+            change.statuses.append(StatusChange(memory_id, status, asked_at))
             if said is not None:
-                change.give_feedback(said)
+                change.feedback.append(said)
         after = self.get(memory_id)
         assert after is not None
         return after

@@ -49,7 +49,7 @@ class WrittenSqlite:
 
     def add_at(self, number: int, memory: Memory) -> None:
         with self._store() as store, store.change(STORED) as change:
-            change.add([Addition(memory._replace(number=number))])
+            change.additions.append(Addition(memory._replace(number=number)))
 
     def set_status(self, memory_id: str, status: Status) -> None:
         with self._store() as store:
@@ -57,24 +57,24 @@ class WrittenSqlite:
 
     def give(self, feedback: Feedback) -> None:
         with self._store() as store, store.change(feedback.at) as change:
-            change.give_feedback(feedback)
+            change.feedback.append(feedback)
 
     def hide(self, memory_id: str) -> None:
         with self._store() as store, store.change(STORED) as change:
-            change.hide(memory_id)
+            change.hidden.append(memory_id)
 
     def link(self, memory_id: str, original_id: str) -> None:
         with self._store() as store, store.change(STORED) as change:
-            change.link_original(memory_id, original_id)
+            change.originals.append((memory_id, original_id))
 
     def forget(self, memory_id: str) -> None:
         with self._store() as store, store.change(STORED) as change:
-            change.drop([memory_id])
+            change.dropped.append(memory_id)
 
     def apply(self, made: Compaction, record: Memory) -> None:
         with self._store() as store, store.change(made.applied_at, [made.effect]) as change:
-            change.record_compaction(made)
-            change.add([Addition(record)])
+            change.compactions.append(made)
+            change.additions.append(Addition(record))
 
     def rebuild_vectors(self) -> None:
         with self._store() as store:

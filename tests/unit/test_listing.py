@@ -110,7 +110,7 @@ def test_titles_are_of_what_is_named_and_of_what_goes_along(workspace: Workspace
     original = Addition(Memory("o", 0, "legacy", Metadata(), NOW, text="Original"), hidden=True)
     made = [Addition(summary(name, "made"), migrated_from="o") for name in ("m1", "m2")]
     with store.change(NOW) as change:
-        change.add([original, *made])
+        change.additions += [original, *made]
     store.close()
     assert listing.titles(workspace, ["b", "nobody"], None) == [f"#6 {'Title b ' + 'x' * 72}"]
     of_both = ["#9 Original", f"#10 {'Title m1 ' + 'x' * 71}", f"#11 {'Title m2 ' + 'x' * 71}"]
