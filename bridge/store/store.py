@@ -131,10 +131,6 @@ class Store(Memories):
 
     def _mend_vectors(self, *, closely: bool = True) -> None:
         """Quarantine damaged vector files, and rebuild them from the embeddings in memory.db."""
-        if self._vectors.is_of_old:
-            log.info("the vector files are rebuilt for this version")
-            self.rebuild_vectors()
-            return
         damage = self._vectors.damage(closely=closely)
         if damage is not None:
             label = f"vectors-{clock.iso(clock.now())}"

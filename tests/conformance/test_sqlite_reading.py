@@ -12,7 +12,7 @@ from fake_embedder import FakeEmbedder
 from reading_conformance import STORED, ReadingConformance, Written
 
 from bridge.memory import Memory, Status
-from bridge.store import database, migrations
+from bridge.store import database
 from bridge.store.catalogue import AddedAbove, Changes, Position
 from bridge.store.full_text import table_in_force
 from bridge.store.opening import reader_of
@@ -105,27 +105,6 @@ def written(tmp_path: Path) -> Written:
 
 class TestSqliteReading(ReadingConformance):
     pass
-
-
-def test_a_database_of_an_older_format_is_read_whole_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It does not count its changes, so no position of it may pass for the present."""
-    written = WrittenSqlite(tmp_path)
-    written.workspace.memory.mkdir(mode=0o700, parents=True)
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:2])
-        patch.setattr(migrations, "FORMAT", 2)
-        with closing(database.open_for_writing(written.workspace)) as connection:
-            connection.execute(
-                "INSERT INTO memories (number, id, kind, stored_at, body, passage_row, passage_count)"
-                " VALUES (1, 'a', 'legacy', ?, '{\"text\": \"Of old.\"}', 0, 1)", (STORED,)
-            )  # fmt: skip
-    first, second = (reader_of(written.workspace).snapshot() for _ in range(2))
-    assert first is not None
-    assert second is not None
-    with closing(first), closing(second):
-        assert first.catalogue() == second.catalogue() == [(1, 0, 1, -1, 4, 1, 1795089600.0)]
-        assert second.changes_since(first.position) != "nothing"
-        assert second.changes_since(second.position) == "nothing"
 
 
 # --- readers that break a promise ---

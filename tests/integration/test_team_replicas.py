@@ -24,7 +24,7 @@ from bridge.slices import Slices
 from bridge.store.change import BegunForgetting, Change, KeptExtraction, StatusChange
 from bridge.store.store import Store
 from bridge.store.team import replica, tables
-from bridge.store.team.position import CopyState, copy_state
+from bridge.store.team.position import copy_state
 from bridge.store.team.team_store import TeamStore
 from bridge.store.values import (
     Addition,
@@ -435,13 +435,6 @@ def test_rows_in_parts_equal_whole_ones(machines: Machines, tmp_path: Path, monk
     third = machines.join(tmp_path / "third")
     assert shared_rows(first) == shared_rows(second) == shared_rows(third)
     assert answers(machines.places[0]) == answers(machines.places[1]) == answers(machines.places[2])
-
-
-def test_a_memory_db_that_is_being_made_is_no_copy_yet(tmp_path: Path) -> None:
-    place = place_of(tmp_path / "new")
-    with sqlite3.connect(place.memory_db) as connection:
-        connection.executescript("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); PRAGMA user_version = 1")
-    assert copy_state(place) == CopyState(None, 0)
 
 
 def test_what_others_forget_while_copies_are_removed_is_not_noted_as_removed(monkeypatch: pytest.MonkeyPatch) -> None:

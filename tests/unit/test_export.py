@@ -738,8 +738,8 @@ def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: Wit
     before = body(here)
     with closing(sqlite3.connect(here.workspace.memory_db)) as connection:
         connection.executescript(
-            "DROP INDEX memories_migrated; ALTER TABLE memories DROP COLUMN migrated_from;"
-            "DROP TABLE compactions; DROP TABLE cognified; DROP TABLE feedback; DROP TABLE verdicts;"
+            "DROP TRIGGER memories_feedback; DROP TRIGGER memories_verdicts; DROP TRIGGER statement_judged;"
+            "DROP TABLE feedback; DROP TABLE verdicts; PRAGMA user_version = 5;"
         )
     assert body(here) == before
 

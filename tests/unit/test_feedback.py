@@ -164,10 +164,9 @@ def test_a_memory_that_is_stored_again_after_it_was_hidden_begins_without_feedba
 
 
 def test_a_store_of_the_former_format_gets_its_table_and_answers_before_that(workspace: Workspace) -> None:
-    before = migrations.MIGRATIONS.index(migrations.FEEDBACK)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:before])
-        patch.setattr(migrations, "FORMAT", before)
+        patch.setattr(migrations, "MIGRATIONS", {each: migrations.MIGRATIONS[each] for each in (5, 6)})
+        patch.setattr(migrations, "FORMAT", 6)
         store = Store(workspace, FakeEmbedder())
         store.add([(memory(A, "The queue is a lock."), None)], AT)
         store.close()
