@@ -26,7 +26,7 @@ from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
 from ..memory import Content, Memory, Metadata
 from ..store.change import BegunForgetting, StatusChange
-from ..store.values import AppliedJob, Plan
+from ..store.values import LEFT_TO_WORKER, AppliedJob, Plan
 from ..text.identity import content_id, memory_id
 from ..text.passages import passages, whole_text
 from . import Progress, Task, task_of
@@ -228,7 +228,7 @@ def _result(plan: Plan) -> dict[str, Any]:
         "records_removed": list(plan.records_removed),
         "revived": list(plan.revived),
         "jobs_scrubbed": len(plan.jobs),
-        "jobs_ended": len(plan.jobs_to_cancel),
+        "jobs_ended": len(plan.doomed),
         "files_removed": plan.files_removed,
         "warnings": list(plan.warnings),
     }
@@ -237,9 +237,4 @@ def _result(plan: Plan) -> dict[str, Any]:
 
 def job_files(plan: Plan) -> dict[str, Any]:
     """What the worker has to scrub."""
-    return {
-        "jobs": list(plan.jobs),
-        "doomed": list(plan.jobs_to_cancel),
-        "rejected": list(plan.rejected),
-        "parts": list(plan.parts),
-    }
+    return {name: list(getattr(plan, name)) for name in LEFT_TO_WORKER}

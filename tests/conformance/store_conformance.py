@@ -482,7 +482,7 @@ class StoreConformance:
     # --- what was forgotten ---
 
     def test_a_forgetting_is_unfinished_until_all_are_finished(self, place: Place) -> None:
-        plan = Plan((A,), (("old", "new"),), jobs=("j",), jobs_to_cancel=("waiting",), files=("a.json",))
+        plan = Plan((A,), (("old", "new"),), jobs=("j",), doomed=("waiting",), files=("a.json",))
         with place.store.change(NOW, [JOB]) as change:
             change.forgettings.append(BegunForgetting(JOB, EARLY, plan))
         forgettings = place.reopen().forgettings
