@@ -120,7 +120,8 @@ def serve(connection: socket.socket) -> None:
             case "reconcile":  # as after an unclean end: what the graph lacks is enqueued
                 return len(stores.graph._enqueue_missing(stores.graph.open(), stores.store, "2026-11-01T10:00:00Z"))
             case "missing":
-                return stores.graph.open().missing([[memory for i in arguments[0] if (memory := stores.store.get(i))]])
+                lacking = stores.graph.open().missing(stores.store.expected_graph, ())
+                return [each for each in arguments[0] if lacking is None or each in lacking]
             case "keep":
                 return keep(stores, *arguments)
             case "drop":

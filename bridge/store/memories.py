@@ -14,6 +14,7 @@ from ..memory import MAX_KEPT, Memory
 from . import database, feedback, replacements, rows, verdicts
 from .capture_history import CaptureReader
 from .compaction_history import CompactionReader
+from .expected_graph import ExpectedGraph
 from .extractions import ExtractionReader
 from .forgettings import ForgettingReader
 from .values import AppliedJob, Feedback, KnownPair, MemoryState, PairVerdict
@@ -28,6 +29,7 @@ class Memories:
         self.extractions = ExtractionReader(connection)
         self.forgettings = ForgettingReader(connection)
         self.captures = CaptureReader(connection)
+        self.expected_graph = ExpectedGraph(connection)
 
     @property
     def workspace_id(self) -> str:

@@ -379,7 +379,7 @@ class OpenableCognee(FakeCognee):
     def memory_count(self) -> int:
         return 1000
 
-    def missing(self, _: object) -> list[str]:
+    def missing(self, *_: object) -> list[str]:
         return []
 
 
@@ -474,7 +474,7 @@ def test_a_graph_that_lacks_a_row_twice_is_set_aside(openable: Openable, monkeyp
     openable.store.add([(summary("a"), None), (summary("b"), None)], NOW)
     openable.graph.deliver(["a", "b"])
     lacking = ["a"]
-    openable.fake.missing = lambda _: list(lacking)
+    openable.fake.missing = lambda *_: list(lacking)
 
     def opened() -> int:
         openable.graph.close(cleanly=False)
