@@ -28,9 +28,9 @@ _SURE = 0.6  # how sure it is that what was done after a failure is its fix
 def met(
     segment: Segment, of: Made, made: Iterable[Made], transcript: Transcript, store: Memories, now: str
 ) -> list[Made]:
-    """The failures of a segment as memories beside its own, ``of``; ``made`` are those that are not stored yet."""
+    """The failures of a segment as memories beside its own, ``of``; ``made`` are those that may not be stored yet."""
     mended = failures(segment.turns)
-    before = [*store.about(text.TOPIC), *(each.memory for each in made)] if mended else []
+    before = [*(each.memory for each in made), *store.about(text.TOPIC)] if mended else []
     known = {text.key(each): each for each in before if text.is_failure(each)}
     found: list[Made] = []
     for failure in mended:
