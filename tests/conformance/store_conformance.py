@@ -35,6 +35,7 @@ from bridge.store.values import (
     data_id_of,
 )
 from jobs.errors import JobError
+from jobs.layout import Workspace
 
 EARLY, NOW, LATER = "2026-11-20T11:00:00Z", "2026-11-20T12:00:00Z", "2026-11-20T13:00:00Z"
 JOB, OTHER_JOB = AppliedJob("job", "a" * 64), AppliedJob("other", "b" * 64)
@@ -54,6 +55,12 @@ def legacy(memory_id: str, text: str = "") -> Memory:
 def record(memory_id: str, *sources: str) -> Memory:
     known = Metadata("topic", status="DecisionRecord", created_at=NOW, updated_at=NOW)
     return Memory(memory_id, 0, "decision_record", known, NOW, Content("Topic", "Merged."), "", sources)
+
+
+def place_of(folder: Path) -> Workspace:
+    workspace = Workspace(folder)
+    workspace.memory.mkdir(mode=0o700, exist_ok=True)
+    return workspace
 
 
 @dataclass
@@ -185,8 +192,8 @@ class StoreConformance:
         place.deliver()
         before = place.store.get(A), place.store.last_number()
         with pytest.raises(Exception, match=r"(?s).*"), place.store.change(LATER, [JOB]) as change:  # noqa: PT012
-            change.statuses.append(StatusChange(A, "Superseded", LATER))
-            change.tombstones.append(D)
+            change.statuses += [StatusChange(A, "Superseded", LATER)]
+            change.tombstones += [D]
             change.additions += [Addition(summary(B)), Addition(summary(A, "Another of the same id."))]
         for reopened in (False, True):
             store = place.reopen() if reopened else place.store
@@ -196,20 +203,20 @@ class StoreConformance:
 
     def test_an_exception_while_it_is_gathered_discards_a_change(self, place: Place) -> None:
         with pytest.raises(ZeroDivisionError), place.store.change(NOW, [JOB]) as change:  # noqa: PT012
-            change.additions.append(Addition(summary(A)))
+            change.additions += [Addition(summary(A))]
             raise ZeroDivisionError
         assert (place.store.count(), place.store.outbox.count(), place.store.is_applied(JOB)) == (0, 0, False)
 
     def test_a_change_is_not_there_before_it_is_complete(self, place: Place) -> None:
         with place.store.change(NOW) as change:
-            change.additions.append(Addition(summary(A)))
+            change.additions += [Addition(summary(A))]
             assert (place.store.get(A), place.store.count()) == (None, 0)
         assert place.store.count() == 1
 
     def test_a_job_is_applied_with_its_change_and_stays_so(self, place: Place) -> None:
         assert not place.store.is_applied(JOB)
         with place.store.change(NOW, [JOB]) as change:
-            change.additions.append(Addition(summary(A), JOB.job_id))
+            change.additions += [Addition(summary(A), JOB.job_id)]
         assert place.reopen().is_applied(JOB)
         assert not place.store.is_applied(AppliedJob(JOB.job_id, "c" * 64)), "the id may be used again"
         with place.store.change(NOW, [OTHER_JOB]):
@@ -226,7 +233,7 @@ class StoreConformance:
 
     def test_what_a_job_stored_since_a_time_is_known_within_a_second_too(self, place: Place) -> None:
         with place.store.change(NOW, [JOB]) as change:
-            change.additions.append(Addition(summary(A)._replace(stored_at="2026-11-20T12:00:00.250Z"), JOB.job_id))
+            change.additions += [Addition(summary(A)._replace(stored_at="2026-11-20T12:00:00.250Z"), JOB.job_id)]
         since = [
             place.store.brought_by(JOB.job_id, f"2026-11-20T12:00:0{each}Z") for each in ("0", "0.250", "0.300", "1")
         ]
@@ -333,8 +340,8 @@ class StoreConformance:
     def test_a_forgotten_id_comes_back_by_a_later_job_alone(self, place: Place) -> None:
         place.put(summary(A))
         with place.store.change(NOW) as change:
-            change.dropped.append(A)
-            change.tombstones.append(A)
+            change.dropped += [A]
+            change.tombstones += [A]
         store = place.reopen()
         assert (store.forgotten_at(A), store.unknown([A, B])) == (NOW, [B])
         assert [store.was_forgotten_since(A, at) for at in (EARLY, NOW, LATER)] == [True, True, False]
@@ -449,7 +456,7 @@ class StoreConformance:
         made = Compaction(C, "topic", NOW, JOB, "digest", (Source(A, "0" * 64, "Active", NOW),), (), "template")
         with place.store.change(NOW, [JOB]) as change:
             change.compactions.append(made)
-            change.additions.append(Addition(record(C, A)))
+            change.additions += [Addition(record(C, A))]
         history = place.reopen().compactions
         found = history.latest(C)
         assert found is not None
@@ -464,7 +471,6 @@ class StoreConformance:
         made = Compaction(C, "topic", NOW, JOB, "digest", (Source(A, "0" * 64, "Active", NOW),), (), "template")
         place.do(compactions=[made])
         found = place.store.compactions.latest(C)
-        assert found is not None
         place.do(at=LATER, restorations=[(found._replace(restored=Restored(LATER, (A,), ())), "back")])
         history = place.reopen().compactions
         found = history.restored_by("back", C, NOW)
@@ -512,7 +518,7 @@ class StoreConformance:
         assert captures.session("codex", "other") is None
         assert (captures.sessions(), captures.memories_of("codex", "s")) == ([session], [A])
         with place.store.change(LATER) as change:
-            change.dropped.append(A)
+            change.dropped += [A]
             change.captured_sessions.append(session._replace(state="forgotten"))
         captures = place.reopen().captures
         assert (captures.source(A), captures.memories_of("codex", "s")) == (None, [])

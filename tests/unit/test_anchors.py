@@ -231,9 +231,7 @@ def test_a_link_out_of_the_tree_is_not_followed(project: Path, tmp_path: Path) -
 
 
 def repository(folder: Path) -> Repository:
-    found = repository_of(folder)
-    assert found is not None
-    return found
+    return repository_of(folder)
 
 
 def test_commit_and_branch_come_from_packed_refs_worktrees_and_a_detached_head(project: Path, tmp_path: Path) -> None:

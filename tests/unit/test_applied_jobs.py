@@ -90,7 +90,6 @@ def test_maintenance_empties_the_log_and_waits_for_no_reader(workspace: Workspac
     store.add([(summary("m"), "a")], NOW)
     assert log.stat().st_size > 0
     reader = database.open_for_reading(workspace)
-    assert reader is not None
     with closing(reader):
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM memories").fetchall()

@@ -15,7 +15,7 @@ from bridge.capture.readers import json_lines, transcript_file
 from bridge.capture.readers.claude_code import READER
 from bridge.capture.session import Findings, Transcript
 
-posix_only = pytest.mark.skipif(sys.platform == "win32", reason="no such files on Windows")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such files on Windows")
 
 
 def file_of(folder: Path, data: bytes) -> Path:
@@ -135,8 +135,7 @@ def test_a_transcript_that_is_deleted_while_it_is_read_is_read_to_its_end(tmp_pa
     path = claude_file(tmp_path, "2.1.330-moved.jsonl")
     turns = READER.turns(Transcript("claude-code", SESSION, path, "1"), Findings())
     first = next(turns)
-    if sys.platform != "win32":
-        path.unlink()
+    path.unlink()
     assert len([first, *turns]) == 3
 
 
@@ -155,7 +154,6 @@ def test_a_transcript_that_is_gone_is_an_os_error(tmp_path: Path, place: Any) ->
 # --- other files in place of a transcript ---
 
 
-@posix_only
 def test_a_link_out_of_the_tools_folder_is_not_followed(tmp_path: Path) -> None:
     path = claude_file(tmp_path, "2.1.330-moved.jsonl")
     outside = tmp_path / "secret.jsonl"
@@ -165,7 +163,6 @@ def test_a_link_out_of_the_tools_folder_is_not_followed(tmp_path: Path) -> None:
         read("claude-code", only_transcript("claude-code", tmp_path))
 
 
-@posix_only
 def test_a_project_that_is_a_link_is_not_entered(tmp_path: Path) -> None:
     path = claude_file(tmp_path, "2.1.330-moved.jsonl")
     path.parent.rename(tmp_path / "elsewhere")
@@ -173,7 +170,6 @@ def test_a_project_that_is_a_link_is_not_entered(tmp_path: Path) -> None:
     assert list(READER.transcripts(home_in(tmp_path), Path("/home/ana/shop"))) == []
 
 
-@posix_only
 def test_a_tools_folder_that_is_itself_a_link_is_read(tmp_path: Path) -> None:
     claude_file(tmp_path, "2.1.330-moved.jsonl")
     (tmp_path / ".claude").rename(tmp_path / "dotfiles")
@@ -181,7 +177,6 @@ def test_a_tools_folder_that_is_itself_a_link_is_read(tmp_path: Path) -> None:
     assert len(read("claude-code", only_transcript("claude-code", tmp_path))[0]) == 3
 
 
-@posix_only
 def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
     path = claude_file(tmp_path, "2.1.330-moved.jsonl")
     path.unlink()

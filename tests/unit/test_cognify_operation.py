@@ -11,12 +11,10 @@ from uuid import NAMESPACE_OID, uuid5
 import jsonschema_rs
 import pytest
 from contract import published
-from fake_embedder import FakeEmbedder
 from fake_graph import FakeCognee, WithFakeGraph
 from harness import raising
 from job_copies import done, outcome, refused
 
-from bridge.embedding.embedder import Vectors
 from bridge.graph import graph_files
 from bridge.graph.llm_budget import Meter
 from bridge.memory import Memory
@@ -215,25 +213,13 @@ def test_a_text_that_the_provider_refuses_is_told_of_and_the_rest_is_done(place:
     assert "The text is kept and found as a memory." in error.message
 
 
-class PickyEmbedder(FakeEmbedder):
-    """Rejects a text, and with it the whole request; has no time for another."""
-
-    is_busy = True
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        if any("rejected" in text for text in texts):
-            raise JobError("EMBEDDING_FAILED", details={"status": 400})
-        if self.is_busy and any("Kafka" in text for text in texts):
-            raise JobError("RATE_LIMITED", details={"retry_after_seconds": 7})
-        return super().embed(texts)
-
-
 def test_no_text_is_lost_while_the_provider_rejects_one_and_then_has_no_time(place: Place) -> None:
-    embedder = place._embedder = PickyEmbedder()
+    busy = JobError("RATE_LIMITED", details={"retry_after_seconds": 7})
+    place.embedder.refused = {"rejected": JobError("EMBEDDING_FAILED", details={"status": 400}), "Kafka": busy}
     texts = ["A rejected one.", "Atlas.", "Kafka.", "Redis too."]
     error = place.failed(texts=texts)
     assert (error.code, error.details["retry_after_seconds"]) == ("RATE_LIMITED", 7)
-    embedder.is_busy = False
+    del place.embedder.refused["Kafka"]
     result = place.cognify(texts=texts)
     assert result["looked_into"] == 3
     assert [failure["code"] for failure in result["failures"]] == ["EMBEDDING_FAILED"]

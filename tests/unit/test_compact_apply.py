@@ -3,7 +3,6 @@
 import gzip
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
@@ -35,12 +34,6 @@ from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
-
-
-@pytest.fixture
-def stores(workspace: Workspace) -> Iterator[WithFakeGraph]:
-    with WithFakeGraph(workspace) as found:
-        yield found
 
 
 def add(stores: Stores, *decisions: str, topic_id: str = "uploads", **other: Any) -> Memory:
@@ -90,7 +83,6 @@ def statuses(stores: Stores, *ids: str) -> list[str | None]:
 def record_of(stores: Stores, result: dict[str, Any]) -> tuple[Memory, Content]:
     """The decision record of a compaction, and its content."""
     record = stores.store.get(result["decision_record_id"])
-    assert record.content is not None
     return record, record.content
 
 
@@ -422,7 +414,6 @@ def test_a_withdrawn_record_counts_for_no_score(filled: Stores, workspace: Works
 
 def lexical_scores(workspace: Workspace) -> list[float]:
     snapshot = open_snapshot(workspace)
-    assert snapshot is not None
     with closing(snapshot):
         return list(map(float, snapshot.lexical("tabs five").scores))
 
@@ -483,7 +474,6 @@ def test_a_record_that_comes_or_goes_while_an_index_is_made_anew_is_in_it_or_not
     rows = vector_files.open_rows(
         store._vectors.paths[0], store._vectors.extents["passages"].rows, FakeEmbedder().dimensions
     )
-    assert rows is not None
     for memory in visible:
         query = "SELECT passage_row, passage_count FROM memories WHERE id = ?"
         row, count = store._connection.execute(query, (memory.id,)).fetchone()

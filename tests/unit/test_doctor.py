@@ -159,7 +159,6 @@ def worker(**change: Any) -> doctor_worker.Worker:
 
 OLD = clock.iso(NOW - timedelta(minutes=5))
 GONE: dict[str, Any] = {"is_alive": False, "heartbeat_process": False, "token_mode": None}
-PROCESS = Process
 
 
 WORKERS = [
@@ -175,10 +174,10 @@ WORKERS = [
     ({"heartbeat": None, "heartbeat_is_damaged": True}, {"HEARTBEAT_DAMAGED"}),
     ({"lock_is_safe": False}, {"LOCK_UNSAFE"}),
     ({"successor": True}, {"SUCCESSOR_WAITS"}),
-    ({"processes": [PROCESS(1, "worker", None, True), PROCESS(2, "worker", None, True)]}, {"WORKERS_MANY"}),
-    ({"processes": [PROCESS(1, "worker", None, True), PROCESS(2, "worker", None, True, True)]}, set()),
-    ({"processes": [PROCESS(1, "child", 7, False)]}, {"ORPHANS"}),
-    ({"processes": [PROCESS(1, "child", 7, True)]}, set()),
+    ({"processes": [Process(1, "worker", None, True), Process(2, "worker", None, True)]}, {"WORKERS_MANY"}),
+    ({"processes": [Process(1, "worker", None, True), Process(2, "worker", None, True, True)]}, set()),
+    ({"processes": [Process(1, "child", 7, False)]}, {"ORPHANS"}),
+    ({"processes": [Process(1, "child", 7, True)]}, set()),
     ({"heartbeat": beat(version="0.1.0")}, {"WORKER_OF_OTHER_VERSION"}),
     ({"embedder": "another"}, {"WORKER_OF_OTHER_SETTINGS"}),
     ({"llm_configured": True}, {"WORKER_OF_OTHER_SETTINGS"}),
@@ -590,16 +589,6 @@ def spoil_database(workspace: Workspace) -> None:
     workspace.memory_db.write_bytes(b"no database" * 100)
 
 
-def no_tables(workspace: Workspace) -> None:
-    for table in ("outbox", "meta"):
-        sql(workspace.memory_db, f"DROP TABLE {table}")
-
-
-def folder_for_database(workspace: Workspace) -> None:
-    workspace.memory_db.unlink()
-    workspace.memory_db.mkdir()
-
-
 def spoil_records(workspace: Workspace) -> None:
     workspace.spool.record("broken").write_bytes(b"{")
     workspace.spool.copy("alone").write_bytes(b"{}")
@@ -620,10 +609,6 @@ def old_part(workspace: Workspace) -> None:
     part = workspace.spool.inbox / ".a.tmp"
     part.write_bytes(b"x")
     os.utime(part, (time.time() - 90_000,) * 2)
-
-
-def newer(workspace: Workspace) -> None:
-    sql(workspace.memory_db, "PRAGMA user_version = 99")
 
 
 def test_what_the_worker_rejected_is_as_it_came_and_no_finding(used: Workspace) -> None:
@@ -650,9 +635,9 @@ AWFUL: dict[str, tuple[Callable[[Workspace], object], set[str]]] = {
         {"CLOCK_WAS_AHEAD", "CLOCK_OF_DISK"},
     ),
     "a memory.db that is none": (spoil_database, {"STORE_DAMAGED"}),
-    "tables that are gone": (no_tables, {"STORE_CLOSED"}),
-    "a folder in memory.db's place": (folder_for_database, {"STORE_CLOSED"}),
-    "a newer format": (newer, {"STORE_OF_NEWER_FORMAT"}),
+    "a table that is gone": (lambda it: sql(it.memory_db, "DROP TABLE meta"), {"STORE_CLOSED"}),
+    "a folder in memory.db's place": (lambda it: (it.memory_db.unlink(), it.memory_db.mkdir()), {"STORE_CLOSED"}),
+    "a newer format": (lambda it: sql(it.memory_db, "PRAGMA user_version = 99"), {"STORE_OF_NEWER_FORMAT"}),
     "records and copies": (spoil_records, {"RECORDS_DAMAGED", "COPIES_ALONE"}),
     "the queue's file": (lambda it: it.spool.queue_db.write_bytes(b"no database" * 100), {"QUEUE_FILE_DAMAGED"}),
     "open folders": (open_up, {"OPEN_TO_OTHERS", "HEARTBEAT_LEFT"}),

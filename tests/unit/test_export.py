@@ -27,7 +27,6 @@ from job_copies import copy_of, done, outcome, refused
 from questions import answer_to
 
 from bridge import slices
-from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.memory import MAX_KEPT, Content, Memory, Metadata, References, TimeScope
 from bridge.operations import run
@@ -54,29 +53,18 @@ NOW = clock.parse("2026-11-20T12:00:00Z")
 EARLIER, LATER = "2026-11-01T10:00:00Z", "2026-11-19T10:00:00Z"
 SOMEWHERE = UUID("6f1c2b1e-0d7a-4c55-9a53-3f0f6f1a9b10")
 FILE = "memories.jsonl"
-RESULT = jsonschema_rs.Draft202012Validator(published("result.import"))
+RESULT, EXPORT = (jsonschema_rs.Draft202012Validator(published(name)) for name in ("result.import", "export"))
 
 
 def an_id(name: str) -> str:
     return str(uuid5(SOMEWHERE, name))
 
 
-class PickyEmbedder(FakeEmbedder):
-    """Refuses texts that say so, as a provider would; ends the process, as it were, at others."""
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        if any("refused" in text for text in texts):
-            raise JobError("EMBEDDING_FAILED", details={"status": 400})
-        if any("deadly" in text for text in texts):
-            raise KeyboardInterrupt
-        return super().embed(texts)
-
-
 @contextmanager
 def opened(root: Path) -> Iterator[WithFakeGraph]:
     workspace = Workspace(root)
     workspace.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with WithFakeGraph(workspace, embedder=PickyEmbedder()) as stores:
+    with WithFakeGraph(workspace) as stores:
         yield stores
 
 
@@ -121,16 +109,17 @@ def do(stores: Stores, at: str = LATER, **fields: Any) -> None:
 
 
 def memory_of(stores: Stores, name: str) -> Memory:
-    found = stores.store.get(an_id(name))
-    assert found is not None
-    return found
+    return stores.store.get(an_id(name))
 
 
 def lines_of(stores: Stores) -> list[dict[str, Any]]:
     """The export of a workspace, line by line."""
     found: list[bytes] = []
     export.write(stores.workspace, "1.0", clock.iso(NOW), found.append)
-    return [json.loads(line) for line in found]
+    lines = [json.loads(line) for line in found]
+    for line in lines:
+        EXPORT.validate(line)
+    return lines
 
 
 def body(stores: Stores) -> list[dict[str, Any]]:
@@ -305,12 +294,10 @@ def test_a_verdict_on_a_memory_that_is_not_here_is_not_imported(here: WithFakeGr
 
 def test_every_line_is_as_the_published_schema_says(here: WithFakeGraph) -> None:
     some_of_everything(here)
-    schema = jsonschema_rs.Draft202012Validator(published("export"))
     expected = ["header", *["memory"] * 7, *["compaction"] * 2, "cognified", *["feedback"] * 2, "verdict", "end"]
-    assert [line["type"] for line in lines_of(here)] == expected
-    for line in lines_of(here):
-        schema.validate(line)
-    assert lines_of(here)[0]["counts"] == {"memory": 7, "compaction": 2, "cognified": 1, "feedback": 2, "verdict": 1}
+    header, *lines = lines_of(here)  # which looks at the shape of each
+    assert [line["type"] for line in (header, *lines)] == expected
+    assert header["counts"] == {"memory": 7, "compaction": 2, "cognified": 1, "feedback": 2, "verdict": 1}
 
 
 def test_what_was_never_stored_is_an_empty_export_which_can_be_imported(tmp_path: Path, here: WithFakeGraph) -> None:
@@ -501,9 +488,6 @@ def test_an_original_of_two_stays_for_who_lacks_it(here: WithFakeGraph, there: W
 def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
     do(here, topics_to_clear=["ranking"])
-    schema = jsonschema_rs.Draft202012Validator(published("export"))
-    for line in lines_of(here):
-        schema.validate(line)
     imported(there, lines_of(here))
     assert body(there) == body(here)
 
@@ -548,7 +532,6 @@ def test_free_numbers_are_kept(here: WithFakeGraph, there: WithFakeGraph, capsys
 
 def test_a_records_decisions_name_memories_by_their_numbers_here(here: WithFakeGraph, there: WithFakeGraph) -> None:
     merged = record("r", "a", "b", number=4)
-    assert merged.content is not None
     decisions = (
         "[Later] B (2026-11-02, #2) supersedes A (2026-11-01, #1)",
         "C (2026-11-03)",
@@ -600,6 +583,7 @@ def test_a_cut_off_import_goes_on(here: WithFakeGraph, there: WithFakeGraph, mon
         line if line["metadata"]["memory_id"] != an_id("p") else _with(line, context="deadly") for line in body(here)
     ]
     save(there, edited(cut))
+    there.embedder.refused = {"deadly": KeyboardInterrupt()}
     with pytest.raises(KeyboardInterrupt):
         importing(there)
     assert 5 < there.store.count() < 16
@@ -612,6 +596,7 @@ def _with(line: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 def test_a_text_that_the_provider_refuses_fails_alone(here: WithFakeGraph) -> None:
+    here.embedder.refused = {"refused": JobError("EMBEDDING_FAILED", details={"status": 400})}
     texts = ("x", "refused", "z")
     lines = [line_of(Addition(summary(text, number, context=text))) for number, text in enumerate(texts, 1)]
     found = imported(here, edited(lines))
@@ -783,8 +768,7 @@ def place(tmp_path: Path) -> Workspace:
 def command(workspace: Workspace, *arguments: str) -> dict[str, Any]:
     """What a command answers. Raises JobError."""
     given = parser().parse_args([*arguments, "--workspace", str(workspace.root)])
-    answer: dict[str, Any] = given.run(given)
-    return answer
+    return given.run(given)
 
 
 def test_an_export_is_private_and_whole(place: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -840,8 +824,7 @@ def test_files_from_elsewhere_are_copied_in_ours_are_not(tmp_path: Path, monkeyp
 
     def dropped(path: str) -> dict[str, Any]:
         job_id = command(place, "import", path, "--no-start", "--no-wait")["job_id"]
-        found: dict[str, Any] = json.loads(place.spool.dropped(job_id).read_bytes())
-        return found
+        return json.loads(place.spool.dropped(job_id).read_bytes())
 
     outside, inside = tmp_path / "outside.jsonl", place.root / "sub" / "inside.jsonl"
     inside.parent.mkdir(parents=True)

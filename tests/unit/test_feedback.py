@@ -1,6 +1,5 @@
 """Feedback: the last word of each person on a memory is kept, shown, and counts only where a weight is set."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -8,9 +7,10 @@ from fake_embedder import FakeEmbedder
 from harness import dump
 from job_copies import done, outcome, refused
 from questions import answer_to
+from shelf import summary
 
 from bridge.graph.open_stores import Stores
-from bridge.memory import Content, Memory, Metadata
+from bridge.memory import Memory
 from bridge.search import listing
 from bridge.settings import Settings
 from bridge.store import migrations
@@ -25,18 +25,15 @@ KEY = "ghp_" + "1234567890abcdefghij1234567890ABCDEF"
 A, B = "00000000-0000-0000-0000-00000000000a", "00000000-0000-0000-0000-00000000000b"
 
 
-def memory(memory_id: str, context: str) -> Memory:
-    metadata = Metadata("queue", status="Active", created_at=AT)
-    return Memory(memory_id, 0, "summary", metadata, AT, Content("Queue", context))
-
-
 @pytest.fixture
-def stores(workspace: Workspace) -> Iterator[Stores]:
+def stores(stores: Stores) -> Stores:
     """Two memories that fit a question about the queue about as well."""
-    with Stores(workspace, Settings()) as found:
-        found._embedder = FakeEmbedder()
-        found.store.add([(memory(A, "The queue is a lock."), None), (memory(B, "The queue is a spool."), None)], AT)
-        yield found
+    stores.store.add([(memory(A, "The queue is a lock."), None), (memory(B, "The queue is a spool."), None)], AT)
+    return stores
+
+
+def memory(memory_id: str, context: str) -> Memory:
+    return summary(memory_id, context, topic="Queue", topic_id="queue", created_at=AT)
 
 
 def given(stores: Stores, job_id: str = "job", at: str = AT, **given: Any) -> Succeeded | Failed:

@@ -19,7 +19,7 @@ from jobs.errors import JobError
 OTHER = 65534  # nobody's user id
 
 root = pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root makes files of others")
-posix = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and pipes of POSIX")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and pipes of POSIX")
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077, 0o277, 0o777], ids=oct)
@@ -49,7 +49,6 @@ def test_a_full_disk_and_a_used_up_quota_are_both_no_space(error: Exception, exp
     assert files.is_no_space(error) is expected
 
 
-@posix
 def test_a_file_is_private_whatever_the_umask(tmp_path: Path, umask: int) -> None:
     files.write_new(tmp_path / "new", b"x")
     files.replace(tmp_path / "replaced", b"x")
@@ -57,13 +56,11 @@ def test_a_file_is_private_whatever_the_umask(tmp_path: Path, umask: int) -> Non
     assert [mode(tmp_path / name) for name in ("new", "replaced", "loose")] == [0o600] * 3
 
 
-@posix
 def test_a_folder_is_private_whatever_the_umask(tmp_path: Path, umask: int) -> None:
     files.make_folder(tmp_path / "folder")
     assert mode(tmp_path / "folder") == 0o700
 
 
-@posix
 @pytest.mark.parametrize("before", [0o755, 0o000], ids=["others could read it", "nobody may read it"])
 def test_a_folder_of_ours_becomes_private(tmp_path: Path, before: int) -> None:
     (tmp_path / "folder").mkdir(mode=before)
@@ -71,7 +68,6 @@ def test_a_folder_of_ours_becomes_private(tmp_path: Path, before: int) -> None:
     assert mode(tmp_path / "folder") == 0o700
 
 
-@posix
 def test_a_folder_of_ours_that_is_hidden_is_opened_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder").mkdir(mode=0o000)
     monkeypatch.setattr(os, "open", Reader(os.open, 1))  # root is refused nothing
@@ -79,7 +75,6 @@ def test_a_folder_of_ours_that_is_hidden_is_opened_by_name(tmp_path: Path, monke
     assert mode(tmp_path / "folder") == 0o700
 
 
-@posix
 def test_a_link_put_for_a_folder_after_the_look_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder").mkdir(mode=0o755)
     (tmp_path / "target").mkdir(mode=0o755)
@@ -107,7 +102,6 @@ def kinds(base: Path) -> dict[str, Path]:
     return {name: base / name for name in ("link", "dangling", "file", "pipe")}
 
 
-@posix
 @pytest.mark.parametrize("name", ["link", "dangling", "file", "pipe"])
 def test_what_is_no_real_folder_is_not_taken_for_one(tmp_path: Path, name: str) -> None:
     path = kinds(tmp_path)[name]
@@ -117,7 +111,6 @@ def test_what_is_no_real_folder_is_not_taken_for_one(tmp_path: Path, name: str) 
     assert not (tmp_path / "none").exists()
 
 
-@posix
 def test_a_link_is_followed_where_the_user_may_have_made_it(tmp_path: Path) -> None:
     files.make_folder(kinds(tmp_path)["link"], links=True)
     assert mode(tmp_path / "target") == 0o700
@@ -133,7 +126,6 @@ def test_another_users_folder_is_neither_used_nor_changed(tmp_path: Path) -> Non
     assert mode(tmp_path / "theirs") == before
 
 
-@posix
 @pytest.mark.parametrize("refusal", [errno.EPERM, errno.ENOTSUP])
 def test_a_file_system_without_modes_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: int) -> None:
     (tmp_path / "folder").mkdir(mode=0o755)
@@ -180,7 +172,6 @@ def test_content_is_durable_before_its_name_and_that_at_return(tmp_path: Path, m
     assert steps == ["sync content", "rename", f"sync {tmp_path.name}"]
 
 
-@posix
 def test_macs_own_sync_is_used_and_the_common_one_where_a_mount_refuses_it(monkeypatch: pytest.MonkeyPatch) -> None:
     import fcntl
 
@@ -215,7 +206,6 @@ def test_a_kernel_without_macs_sync_is_asked_the_common_way(tmp_path: Path, monk
     assert (tmp_path / "file").read_bytes() == b"x"
 
 
-@posix
 def test_a_mount_without_folder_syncs_is_borne_no_broken_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(code: int) -> Callable[[int], None]:
         return raising(OSError(code, os.strerror(code)))
@@ -265,7 +255,6 @@ def test_on_windows_a_reader_is_waited_for_a_while(tmp_path: Path, monkeypatch: 
         monkeypatch.setattr(Path, name, reader.action)
 
 
-@posix
 @pytest.mark.parametrize("name", ["replace", "unlink"])
 def test_elsewhere_a_refusal_is_final(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail("waited"))
@@ -297,7 +286,6 @@ def test_a_new_file_does_not_overwrite(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_bytes() == b"first"
 
 
-@posix
 def test_a_new_file_does_not_follow_a_link(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "target")
     with pytest.raises(OSError):
@@ -305,7 +293,6 @@ def test_a_new_file_does_not_follow_a_link(tmp_path: Path) -> None:
     assert not (tmp_path / "target").exists()
 
 
-@posix
 def test_replacing_a_link_replaces_the_link(tmp_path: Path) -> None:
     (tmp_path / "target").write_bytes(b"target")
     (tmp_path / "link").symlink_to(tmp_path / "target")
@@ -366,7 +353,6 @@ def test_a_file_that_grows_too_large_after_the_look_is_unread(tmp_path: Path, mo
     assert refused(path) == "FILE_TOO_LARGE"
 
 
-@posix
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"secret")
     (tmp_path / "link").symlink_to(tmp_path / "file")
@@ -375,7 +361,6 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     assert refused(tmp_path / "dangling") == "FILE_UNSAFE"
 
 
-@posix
 def test_a_second_name_of_a_file_is_refused_and_that_it_is_only_that_can_be_told(tmp_path: Path) -> None:
     """Who puts a file in place by link and unlink has two names for a moment."""
     (tmp_path / "file").write_bytes(b"x")
@@ -388,7 +373,6 @@ def test_a_second_name_of_a_file_is_refused_and_that_it_is_only_that_can_be_told
     assert plain_files.read_plain(tmp_path / "second", 10)[0] == b"x"
 
 
-@posix
 def test_what_is_no_plain_file_is_not_even_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Opening alone has effects: it wakes a pipe's writer, and rewinds a tape."""
     os.mkfifo(tmp_path / "pipe")
@@ -410,7 +394,6 @@ def swap(path: Path, by: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(os, "open", swap_then_open)
 
 
-@posix
 @pytest.mark.parametrize("read", [plain_files.read_plain, plain_files.read_own])
 @pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "folder", "socket", "device"])
 def test_what_comes_between_the_look_and_the_opening_is_not_read(
@@ -442,7 +425,6 @@ def descriptors() -> int:
     return len(list(Path("/dev/fd").iterdir()))
 
 
-@posix
 def test_without_nofollow_a_link_in_between_is_found_out_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows has no O_NOFOLLOW: there, what was opened must be what was looked at."""
     (tmp_path / "secret").write_bytes(b"secret")
@@ -456,7 +438,6 @@ def test_without_nofollow_a_link_in_between_is_found_out_too(tmp_path: Path, mon
         plain_files.read_plain(path, 10)
 
 
-@posix
 @pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE])
 def test_a_passing_trouble_does_not_condemn_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     (tmp_path / "file").write_bytes(b"{}")
@@ -467,7 +448,6 @@ def test_a_passing_trouble_does_not_condemn_a_file(tmp_path: Path, monkeypatch: 
     assert caught.value.errno == code
 
 
-@posix
 def test_our_own_file_that_we_may_not_read_is_refused_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(b"{}")
     monkeypatch.setattr(os, "open", Reader(os.open, 1))
@@ -476,7 +456,6 @@ def test_our_own_file_that_we_may_not_read_is_refused_and_why(tmp_path: Path, mo
     assert caught.value.code == "FILE_UNSAFE"
 
 
-@posix
 def test_folders_sockets_and_devices_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -486,7 +465,6 @@ def test_folders_sockets_and_devices_are_refused(tmp_path: Path, monkeypatch: py
     assert refused(Path("/dev/zero")) == "FILE_UNSAFE"
 
 
-@posix
 def test_a_file_of_another_user_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(b"more than the limit")
     assert plain_files.is_own_file(tmp_path / "file")
@@ -495,7 +473,6 @@ def test_a_file_of_another_user_is_refused_unread(tmp_path: Path, monkeypatch: p
     assert not plain_files.is_own_file(tmp_path / "file")
 
 
-@posix
 def test_a_file_replaced_while_it_is_open_is_read_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file"
     files.replace(path, b"old")

@@ -313,7 +313,6 @@ def test_a_record_made_anew_is_by_the_template(stores: WithFakeGraph, monkeypatc
     gone, *_ = three(stores)
     record = compacted(stores)
     before = stores.store.get(record)
-    assert before is not None
     monkeypatch.setattr(stores, "settings", Settings(llm_provider="openai", llm_model="m", llm_api_key="k"))
     monkeypatch.setattr(stores, "asker", lambda job_id: pytest.fail("the model is asked"))
     (made,) = forgotten(stores, memory_ids=[gone])["records_rebuilt"]

@@ -55,7 +55,6 @@ def test_a_decision_that_was_replaced_comes_last_and_says_what_became_of_it(beca
 
 def test_a_legacy_text_in_the_template_shows_no_line_of_the_template() -> None:
     memory = summary(decisions=("Use blue.",))
-    assert memory.content is not None
     assert gist(legacy(render(memory.content, memory.metadata))) == "Use blue."
 
 

@@ -1,6 +1,7 @@
 """What an operator's program and the page ask over HTTP: the real server and real files, and no worker."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -267,13 +268,12 @@ def test_what_is_no_job_is_not_found_wherever_it_leads(place: Operated, job_id: 
 # --- asking for something ---
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def _no_worker_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("worker.calls.jobs", "worker.admin.requests"):
         monkeypatch.setattr(f"{module}.launch.start", lambda workspace, **more: False)
 
 
-@pytest.mark.usefixtures("_no_worker_is_started")
 def test_a_job_is_dropped_as_it_was_sent(own: Operated) -> None:
     sent = {"kind": "ingest", "payload": {"summaryText": "Topic: A\nContext: B"}, "maxAttempts": 2}
     reply = own.post("/v1/jobs", sent, X_Correlation_Id="chat-7")
@@ -297,7 +297,6 @@ NOT_IN_THE_STORE = [
 ]
 
 
-@pytest.mark.usefixtures("_no_worker_is_started")
 @pytest.mark.parametrize(("kind", "payload", "code"), NOT_IN_THE_STORE)
 def test_a_job_for_what_is_not_in_the_store_is_not_dropped(own: Operated, kind: str, payload: Any, code: str) -> None:
     assert own.post("/v1/jobs", {"kind": kind, "payload": payload}).outcome == (404, code)
@@ -325,7 +324,6 @@ REJECTED: list[tuple[Any, int, str]] = [
 ]
 
 
-@pytest.mark.usefixtures("_no_worker_is_started")
 def test_what_the_worker_would_reject_is_refused_at_once(own: Operated) -> None:
     own.write(ended(1, "succeeded"))
     for body, status, code in REJECTED:
@@ -333,7 +331,6 @@ def test_what_the_worker_would_reject_is_refused_at_once(own: Operated) -> None:
     assert [path.name for path in own.workspace.spool.inbox.glob("*.json")] == []
 
 
-@pytest.mark.usefixtures("_no_worker_is_started")
 def test_the_limits_of_the_settings_hold(own: Operated) -> None:
     job = {"kind": "rebuild", "payload": {}}
 
@@ -357,7 +354,6 @@ def test_a_correlation_id_that_is_none_is_refused(place: Operated, value: str) -
     assert (reply.status, reply.code) == (400, "ARGUMENT_INVALID")
 
 
-@pytest.mark.usefixtures("_no_worker_is_started")
 def test_a_job_is_asked_to_end_or_to_run_again(own: Operated) -> None:
     """Nobody works, so the request stays."""
     failed = ended(2, "failed", "INTERNAL")
@@ -373,7 +369,6 @@ def test_a_job_is_asked_to_end_or_to_run_again(own: Operated) -> None:
     assert own.post("/v1/jobs/none/retry", {}).status == 404
 
 
-@pytest.mark.usefixtures("_no_worker_is_started")
 def test_many_jobs_are_asked_at_once(own: Operated) -> None:
     records = [*(ended(n, "failed", "INTERNAL") for n in range(3)), ended(3, "failed", "TOPIC_NOT_FOUND", "compact")]
     own.write(*records, ended(9, "succeeded"))
@@ -487,7 +482,6 @@ def test_a_workspace_of_this_machine_alone_has_no_team(own: Operated) -> None:
 # --- memories ---
 
 
-@pytest.mark.usefixtures("_no_worker_is_started")
 def test_each_list_says_over_http_and_mcp_that_a_job_waits(own: Operated) -> None:
     own.done("/v1/jobs", {"kind": "ingest", "payload": {"summaryText": "Topic: A\nContext: B"}})
     said = ["1 job waits: what it stores is not found yet"]
@@ -557,6 +551,8 @@ def test_the_page_is_there_without_a_token_and_holds_no_data(place: Operated) ->
     assert TOKEN.encode() not in page.data
     assert page.headers["content-security-policy"] == http_page.POLICY
     assert "unsafe" not in http_page.POLICY
+    named = re.findall(r'"/assets/([\w-]+\.js)"', page.data.decode())
+    assert sorted(named) == sorted(path.name for path in http_page._FOLDER.glob("*.js"))  # before it is needed
     again = place.get("/", If_None_Match=page.headers["etag"])
     assert (again.status, again.headers["cache-control"]) == (304, "no-cache")
     assert again.headers["content-security-policy"] == http_page.POLICY

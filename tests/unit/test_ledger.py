@@ -34,17 +34,7 @@ def accepted(ledger: Ledger, *job_ids: str) -> None:
 
 
 def on_disk(place: SpoolPaths, job_id: str) -> Record:
-    record = spool.read_record(place, job_id)
-    assert record is not None
-    return record
-
-
-def test_an_accepted_job_is_live_and_its_record_and_copy_are_on_disk(place: SpoolPaths, ledger: Ledger) -> None:
-    place.dropped("a").write_bytes(b"{}")
-    accepted(ledger, "a")
-    assert ledger.get("a") == on_disk(place, "a")
-    assert place.copy("a").exists()
-    assert not place.dropped("a").exists()
+    return spool.read_record(place, job_id)
 
 
 def test_a_change_is_on_disk_when_it_is_seen(place: SpoolPaths) -> None:

@@ -191,13 +191,6 @@ def test_waiting_for_something_outside_is_never_counted() -> None:
     assert (record.state, record.attempt, record.errors) == ("retrying", 50, 0)
 
 
-def test_waits_in_a_row_for_one_reason_are_one_entry_with_its_first_start_and_last_end() -> None:
-    record = walked(*[Started(), Failed(JobError(WAIT))] * 3)
-    (entry,) = record.attempts
-    assert (entry.number, entry.repeats, entry.outcome, entry.error_code) == (3, 3, "waiting", WAIT)
-    assert (entry.started_at, entry.finished_at) == ("2026-11-20T12:00:01Z", "2026-11-20T12:00:06Z")
-
-
 def test_waits_for_different_reasons_are_entries_of_their_own() -> None:
     other = Failed(JobError("GRAPH_UNAVAILABLE"))
     record = walked(Started(), Failed(JobError(WAIT)), Started(), other, Started(), other)
@@ -275,10 +268,13 @@ def test_an_interruption_counts_for_nothing_and_the_job_waits_again_at_once(code
 
 
 @pytest.mark.parametrize("event", [Interrupted(), Interrupted("CHILD_DIED"), Failed(JobError(WAIT))])
-def test_what_counts_for_nothing_is_one_entry_however_often_it_repeats(event: Event) -> None:
+def test_what_counts_for_nothing_is_one_entry_with_its_first_start_and_last_end_however_often_it_repeats(
+    event: Event,
+) -> None:
     """Else the record of a job that waits for days would grow without an end."""
     (entry,) = walked(*[Started(), event] * 1000).attempts
-    assert (entry.number, entry.repeats, entry.started_at) == (1000, 1000, "2026-11-20T12:00:01Z")
+    assert (entry.number, entry.repeats) == (1000, 1000)
+    assert (entry.started_at, entry.finished_at) == (clock.iso(at(1)), clock.iso(at(2000)))
 
 
 @pytest.mark.parametrize("outcome", [Failed(JobError(WAIT)), Interrupted("CHILD_DIED"), Interrupted()], ids=repr)
@@ -404,7 +400,6 @@ def asked(seconds: Any) -> Record:
 
 
 def pause_of(record: Record) -> float:
-    assert record.next_attempt_at is not None
     return (clock.parse(record.next_attempt_at) - at(2)).total_seconds()
 
 
@@ -491,7 +486,6 @@ def _check_step(before: Record, event: Event, after: Record, now: datetime) -> N
         for count in ("errors", "crashes", "worker_deaths"):
             assert 0 <= getattr(after, count) - getattr(before, count) <= 1, count
     if after.state == "retrying":
-        assert after.next_attempt_at is not None
         pause = (clock.parse(after.next_attempt_at) - now).total_seconds()
         assert 0.098 <= pause <= 60  # written to the millisecond
 

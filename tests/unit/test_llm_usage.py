@@ -164,5 +164,4 @@ def test_of_an_older_store_what_it_has_can_be_read(tmp_path: Path, monkeypatch: 
         patch.setattr(migrations, "FORMAT", older)
         database.open_for_writing(workspace).close()
     with database.read_connection(workspace) as connection:
-        assert connection is not None
         assert today(connection, NOW) == Spent()

@@ -22,8 +22,7 @@ every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 
 
 def properties(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = BY_NAME[name].input()["properties"]
-    return found
+    return BY_NAME[name].input()["properties"]
 
 
 @every_tool

@@ -78,9 +78,7 @@ def mapped_rows(workspace: Workspace, part: vector_files.Part = "passages") -> V
     """The committed rows of the generation in force."""
     meta = dict(rows_of(workspace, "meta"))
     path = vector_files.path_of(workspace.vectors, int(meta["vector_generation"]), part)
-    mapped = vector_files.open_rows(path, int(meta["vector_rows" if part == "passages" else "whole_rows"]), 16)
-    assert mapped is not None
-    return mapped
+    return vector_files.open_rows(path, int(meta["vector_rows" if part == "passages" else "whole_rows"]), 16)
 
 
 def test_a_memory_of_the_same_words_is_found_without_a_look_at_all_others(place: Place) -> None:
@@ -383,19 +381,13 @@ def test_a_rebuild_takes_another_model_over(place: Place) -> None:
     assert dict(rows_of(place.workspace, "meta"))["embedder"] == "other/8"
 
 
-class FailingEmbedder(FakeEmbedder):
-    """A provider that is out of order."""
-
-    def embed(self, texts: Any) -> Any:
-        raise JobError("EMBEDDING_FAILED")
-
-
 def test_after_a_takeover_that_failed_the_store_is_refused_as_before(place: Place) -> None:
     """Else the next job of the same child would write the new model's vectors beside the old one's."""
     with place.having("a"):
         pass
     with Stores(place.workspace, Settings()) as stores:
-        stores._embedder = FailingEmbedder(name="other")
+        stores._embedder = FakeEmbedder(name="other")
+        stores._embedder.refused = {"": JobError("EMBEDDING_FAILED")}
         with pytest.raises(JobError, match="EMBEDDING_FAILED"):
             stores.open_store(new_model=True).rebuild_vectors()
         with pytest.raises(JobError, match="EMBEDDER_MISMATCH"):
@@ -440,7 +432,6 @@ def test_readers_see_nothing_before_the_first_store_and_a_snapshot_afterwards(pl
     assert database.open_for_reading(place.workspace) is None
     with place.having("a") as store:
         reader = database.open_for_reading(place.workspace)
-        assert reader is not None
         with closing(reader):
             reader.execute("BEGIN")
             assert reader.execute("SELECT count(*) FROM memories").fetchone() == (1,)

@@ -39,8 +39,7 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def run(workspace: Workspace, capfd: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     main(["model", *arguments, "--workspace", str(workspace.root), "--json"])
-    found: dict[str, Any] = json.loads(capfd.readouterr().out)
-    return found
+    return json.loads(capfd.readouterr().out)
 
 
 def test_the_list_names_the_default_model_configured(workspace: Workspace, capfd: pytest.CaptureFixture[str]) -> None:

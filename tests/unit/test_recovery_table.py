@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import reduce
 from itertools import product
 from pathlib import Path
 from typing import get_args
@@ -33,27 +34,23 @@ RECORDS = ["absent", "damaged", *get_args(State)]
 COPIES = ["absent", "active", "ended", "both", "damaged in active"]
 
 
+STARTED = lifecycle.Started()
+WAYS: dict[State, list[lifecycle.Event]] = {
+    "queued": [],
+    "running": [STARTED],
+    "retrying": [STARTED, lifecycle.Failed(JobError("TEST_RETRY"))],
+    "succeeded": [STARTED, lifecycle.Succeeded({})],
+    "failed": [STARTED, lifecycle.Failed(JobError("TEST_FAILURE"))],
+    "cancelled": [lifecycle.Cancelled()],
+    "expired": [lifecycle.Expired()],
+}
+
+
 def record_in(state: State) -> Record:
     """A record as the lifecycle would have brought it there."""
-    record = lifecycle.accept(JOB, NOW)
-    started = lifecycle.step(record, lifecycle.Started(), NOW)
-    match state:
-        case "queued":
-            return record
-        case "running":
-            return started
-        case "retrying":
-            return lifecycle.step(started, lifecycle.Failed(JobError("TEST_RETRY")), NOW)
-        case "succeeded":
-            return lifecycle.step(started, lifecycle.Succeeded({}), NOW)
-        case "failed":
-            return lifecycle.step(started, lifecycle.Failed(JobError("TEST_FAILURE")), NOW)
-        case "cancelled":
-            return lifecycle.step(record, lifecycle.Cancelled(), NOW)
-        case "expired":
-            return lifecycle.step(record, lifecycle.Expired(), NOW)
-        case "rejected":
-            return lifecycle.reject(ID, JobError("JOB_INVALID"), NOW)
+    if state == "rejected":
+        return lifecycle.reject(ID, JobError("JOB_INVALID"), NOW)
+    return reduce(lambda record, event: lifecycle.step(record, event, NOW), WAYS[state], lifecycle.accept(JOB, NOW))
 
 
 def left_behind(folder: Path, record: str, copy: str, dropped: bool) -> SpoolPaths:
@@ -150,7 +147,6 @@ def test_of_a_job_whose_record_was_lost_the_store_is_asked(tmp_path: Path, recor
 def executing(place: SpoolPaths) -> None:
     """Note that the job's own operation runs, as the runner does."""
     record = spool.read_record(place, ID)
-    assert record is not None
     ExecutingJobs(place).add([record])
 
 

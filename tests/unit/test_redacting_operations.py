@@ -68,9 +68,7 @@ class Place(WithFakeGraph):
 
     def memory(self) -> Memory:
         memory_id = self.store.ids()[0]
-        memory = self.store.get(memory_id)
-        assert memory is not None
-        return memory
+        return self.store.get(memory_id)
 
 
 @pytest.fixture

@@ -59,8 +59,7 @@ def asking(workspace: Workspace, embedder: Embedder) -> Ask:
         given = {"query": query, "as_of": TODAY, "max_results": 100, "max_tokens": 1_000_000}
         answer = reader.answer("retrieve", given | arguments, NOW)
         assert answer["success"], answer
-        found: list[dict[str, Any]] = answer["results"]
-        return found
+        return answer["results"]
 
     return ask
 

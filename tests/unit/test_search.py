@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from questions import answer_to
 from shelf import EVERYTHING, NOW, STORED, legacy, record, summary
 
 from bridge.embedding.config import EmbeddingConfig
-from bridge.embedding.embedder import Vectors
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.catalogue import Filters
 from bridge.search.estimate import compared
@@ -62,9 +61,7 @@ class Shelf(shelf_module.Shelf):
         return [hit["memory_id"] for hit in self.ask(query, config, **arguments)["results"]]
 
     def snapshot(self) -> Snapshot:
-        found = open_snapshot(self.workspace)
-        assert found is not None
-        return found
+        return open_snapshot(self.workspace)
 
 
 @pytest.fixture
@@ -502,16 +499,11 @@ def test_estimates_belong_to_their_candidates_gaps_and_all(shelf: Shelf) -> None
         assert len(compared(snapshot, question, vector, every.take([]))) == 0
 
 
-class Refusing(FakeEmbedder):
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        self.seen += texts
-        raise JobError("EMBEDDING_FAILED")
-
-
 def test_a_provider_that_fails_is_asked_once_for_a_question(shelf: Shelf) -> None:
     """Twice would be twice the wait, and twice the bill."""
     shelf.add(summary("a", "The queue is full."))
-    embedder = Refusing(dimensions=64)
+    embedder = FakeEmbedder(dimensions=64)
+    embedder.refused = {"": JobError("EMBEDDING_FAILED")}
     reader = Reader(shelf.workspace, ALL.embedding, lambda _: embedder)
     assert not reader.answer("retrieve", {"query": "queue"}, NOW)["success"]
     assert embedder.seen == ["queue"]

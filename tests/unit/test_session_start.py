@@ -53,7 +53,6 @@ def sessions(text: str) -> list[str]:
 def test_each_of_the_five_newest_sessions_says_what_was_asked_and_came_out_and_its_files() -> None:
     files = References(files=("app/tray/keyring.py", "app/tokens.py", "README.md"))
     newest = captured(9, decisions=(WHOLE,))
-    assert newest.content is not None
     newest = newest._replace(content=newest.content._replace(references=files))
     asked = captured(
         8,
@@ -131,7 +130,6 @@ def test_a_session_s_line_says_what_is_known_of_it_and_one_that_names_little_has
 
 
 def titled(made: Memory, topic: str) -> Memory:
-    assert made.content is not None
     return made._replace(content=made.content._replace(topic=topic))
 
 

@@ -483,7 +483,6 @@ def test_the_first_readers_find_the_same_in_what_is_written_now() -> None:
     assert [group(field, text) for field in FIELDS] == expected
     for field, pattern in SECTIONS.items():
         section = re.search(pattern, text, re.DOTALL)
-        assert section is not None
         if field != "context":
             items = [line.removeprefix("- ") for line in section[1].strip().split("\n")]
             assert tuple(items) == getattr(content, field)

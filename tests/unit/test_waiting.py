@@ -189,7 +189,6 @@ def test_the_next_time_is_that_of_the_first_delayed_job_that_still_waits() -> No
 def test_while_something_is_to_be_announced_there_is_no_time_to_wait_for() -> None:
     waiting = of(queued("a"), queued("b", due=5))
     found = waiting.next_due()
-    assert found is not None
     assert found < NOON
     announced(waiting, 0)
     assert waiting.next_due() == at(5)
@@ -377,7 +376,6 @@ class WaitingMachine(RuleBasedStateMachine):
         next_due = self.waiting.next_due()
         asleep = {i for i, r in self.there.items() if not lifecycle.is_due(r, at(self.now))}
         if asleep:
-            assert next_due is not None
             first = min(clock.parse(str(self.there[job_id].next_attempt_at)) for job_id in asleep)
             assert next_due <= first, "else it would be slept through"
 

@@ -69,6 +69,9 @@ def _outcome(then: str, done: str) -> Show:
     return show
 
 
+_WHAT = {"cancel": "Cancel", "retry": "Run again", "dismiss": "Remove from the list"}
+
+
 @verb(
     "jobs cancel",
     "cancel jobs, unless their change is committed",
@@ -78,15 +81,6 @@ def _outcome(then: str, done: str) -> Show:
     show=_outcome("is cancelled", "cancelled"),
 )
 @added(_many_jobs)
-def cancel(args: argparse.Namespace) -> Envelope:
-    """Cancel jobs. Returns when the worker has answered the request: each job is cancelled, or it was too late."""
-    workspace, _ = workspace_and_settings(args)
-    job_ids = _selected_ids(args, workspace.spool, "cancel", "Cancel")
-    with waiting_status(workspace, "the worker to end the running jobs"):
-        outcome = requests.cancel_many(workspace, job_ids)
-    return _outcome_envelope(args, outcome)
-
-
 @verb(
     "jobs retry",
     "run ended jobs again; the file of a rejected job is dropped again",
@@ -98,14 +92,6 @@ def cancel(args: argparse.Namespace) -> Envelope:
 )
 @added(_many_jobs)
 @added(add_no_start)
-def retry(args: argparse.Namespace) -> Envelope:
-    """Run failed or rejected jobs again."""
-    workspace, _ = workspace_and_settings(args)
-    job_ids = _selected_ids(args, workspace.spool, "retry", "Run again")
-    outcome = requests.retry_many(workspace, job_ids, start=not args.no_start)
-    return _outcome_envelope(args, outcome, worker_started=outcome.worker_started)
-
-
 @verb(
     "jobs dismiss",
     "remove the records of ended jobs early; the changes that the jobs made stay",
@@ -115,17 +101,20 @@ def retry(args: argparse.Namespace) -> Envelope:
     show=_outcome("is removed", "removed from the list"),
 )
 @added(_many_jobs)
-def dismiss(args: argparse.Namespace) -> Envelope:
-    """Remove ended jobs from the list."""
+def ask(args: argparse.Namespace) -> Envelope:
+    """Cancel jobs, run them again or remove them from the list. Returns when the worker has answered the request, or
+    after a while."""
     workspace, _ = workspace_and_settings(args)
-    job_ids = _selected_ids(args, workspace.spool, "dismiss", "Remove from the list")
-    return _outcome_envelope(args, requests.dismiss_many(workspace, job_ids))
+    job_ids = _selected_ids(args, workspace.spool)
+    start = not getattr(args, "no_start", False)
+    with waiting_status(workspace, "the worker to answer"):
+        outcome = requests.ask(workspace, args.verb, job_ids, start=start)
+    started = {"worker_started": outcome.worker_started} if args.verb == "retry" else {}
+    return _outcome_envelope(args, outcome, **started)
 
 
-def _selected_ids(args: argparse.Namespace, spool_paths: SpoolPaths, verb: str, what: str) -> list[str]:
+def _selected_ids(args: argparse.Namespace, spool_paths: SpoolPaths) -> list[str]:
     """The job ids of a request: those given, or those that match the filters after the user has confirmed them.
-
-    ``verb`` is one of ``VERBS``, ``what`` says it to the user.
 
     Raises JobError: ARGUMENT_INVALID, JOB_NOT_FOUND, NOT_CONFIRMED.
     """
@@ -138,12 +127,12 @@ def _selected_ids(args: argparse.Namespace, spool_paths: SpoolPaths, verb: str, 
         )
     if args.job_ids:
         return [each if each.endswith(".json") else selection.resolved(spool_paths, each) for each in args.job_ids]
-    allowed = VERBS[verb].states
+    allowed, what = VERBS[args.verb].states, _WHAT[args.verb]
     if wrong := [state for state in filters["states"] if state not in allowed]:
         possible = f"only {', '.join(allowed)} ones"
         raise JobError("ARGUMENT_INVALID", f"{what}: {wrong[0]} jobs cannot be selected, {possible}.")
     rows = selection.job_rows(spool_paths)
-    job_ids = selection.selected_for(verb, rows, **filters)
+    job_ids = selection.selected_for(args.verb, rows, **filters)
     if job_ids and not args.yes:
         known = {row["job_id"]: row for row in rows}
         unconfirmed = f"{counted(len(job_ids), 'job')} would be affected; not confirmed."
@@ -185,15 +174,10 @@ def requested(answer: Envelope) -> None:
 
 
 @verb("jobs pause", "finish the running jobs and start no more, until resume", needs="asks", show=requested)
-def pause(args: argparse.Namespace) -> Envelope:
-    """Pause the queue until ``resume``, also across restarts of the worker. Running jobs finish."""
-    return envelope.success(**requests.ask_worker(workspace_and_settings(args)[0], "pause"))
-
-
 @verb("jobs resume", "start jobs again after a pause", needs="asks", show=requested)
-def resume(args: argparse.Namespace) -> Envelope:
-    """Resume a paused queue."""
-    return envelope.success(**requests.ask_worker(workspace_and_settings(args)[0], "resume"))
+def ask_worker(args: argparse.Namespace) -> Envelope:
+    """Pause the queue until ``resume``, also across restarts of the worker; running jobs finish. Or resume it."""
+    return envelope.success(**requests.ask_worker(workspace_and_settings(args)[0], args.verb))
 
 
 def drained(answer: Envelope) -> None:
