@@ -2,8 +2,6 @@
 
 import resource
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -156,12 +154,3 @@ def test_a_backup_that_the_disk_refuses_leaves_no_part_and_no_migration(workspac
     (backup,) = workspace.memory.glob("*format*")
     assert backup.stat().st_mode & 0o777 == 0o600
     assert sql(backup, "SELECT count(*) FROM memories") == [(300,)]
-
-
-def test_asking_imports_nothing_heavy() -> None:
-    code = (
-        "import sys, bridge.store.opening, bridge.store.values;"
-        " print({'numpy', 'cognee', 'lancedb', 'onnxruntime'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
-from harness import raising
-from job_copies import done, outcome, refused, task
+from job_copies import done, outcome, refused
 
 from bridge import trust
 from bridge.capture import consent
@@ -368,18 +367,6 @@ def test_a_resumed_session_that_repeats_another_one_adds_nothing(bench: Bench) -
     bench.write(session="6f0c1111-2222-4333-8444-555566667777")
     result = bench.run("a")
     assert (result["sessions"], result["memories"], bench.memories()) == (2, 1, [(1, "Active")])
-
-
-def test_a_capture_that_was_cut_off_continues(bench: Bench) -> None:
-    bench.write()
-    bench.write([("user", "Which database should the billing service use from now on, and why?"), *MORE[1:]], "7f0c")
-
-    with pytest.raises(KeyboardInterrupt):
-        capture.run(task("capture", {}, "a", at="2026-11-23T12:00:00Z"), bench.stores, NOW, raising(KeyboardInterrupt))
-    assert len(bench.memories()) == 1
-    result = bench.run("a")
-    assert (len(bench.memories()), result["unchanged"]) == (2, 1)
-    assert bench.run("undo", undo="a")["undone"] == 2, "the receipt covers both attempts"
 
 
 # --- undo and forget ---

@@ -24,8 +24,8 @@ from worker.terminal import demo
 def test_a_demo_that_fails_leaves_neither_a_worker_nor_its_workspace(
     place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for name, value in (place.environment | {"TMPDIR": str(tmp_path)}).items():
-        monkeypatch.setenv(name, value)
+    place.as_ours(monkeypatch)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     pids: list[int] = []
 

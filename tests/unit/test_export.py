@@ -19,12 +19,10 @@ from uuid import UUID, uuid5
 import jsonschema_rs
 import pytest
 from contract import published
-from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
 from harness import sql
 from hypothesis import HealthCheck, given, settings, strategies as st
 from job_copies import copy_of, done, outcome, refused
-from questions import answer_to
 
 from bridge import slices
 from bridge.graph.open_stores import Stores
@@ -284,14 +282,6 @@ def test_of_two_verdicts_on_a_pair_the_later_one_outlives_an_import(here: WithFa
     assert [[each.verdict for each in stores.store.all_verdicts()] for stores in (here, there)] == [["both"]] * 2
 
 
-def test_a_verdict_on_a_memory_that_is_not_here_is_not_imported(here: WithFakeGraph, there: WithFakeGraph) -> None:
-    store(here, summary("a"), summary("b"))
-    do(here, at=EARLIER, verdicts=[verdict("a", "b", "both")])
-    lines = [line for line in lines_of(here) if line.get("metadata", {}).get("memory_id") != an_id("b")]
-    assert "verdicts" not in counts(imported(there, edited(lines[1:-1])))
-    assert list(there.store.all_verdicts()) == []
-
-
 def test_every_line_is_as_the_published_schema_says(here: WithFakeGraph) -> None:
     some_of_everything(here)
     expected = ["header", *["memory"] * 7, *["compaction"] * 2, "cognified", *["feedback"] * 2, "verdict", "end"]
@@ -314,14 +304,6 @@ def test_a_second_import_changes_nothing_and_owes_nothing(here: WithFakeGraph, t
     before, told = body(there), dict(there.fake.told)
     assert counts(imported(there, lines_of(here), job_id="again")) == {"unchanged": 7}
     assert (body(there), there.fake.told) == (before, told)
-
-
-def test_what_is_imported_is_told_to_the_graph_unless_hidden(here: WithFakeGraph, there: WithFakeGraph) -> None:
-    some_of_everything(here)
-    imported(there, lines_of(here))
-    there.graph.deliver_all()
-    assert sorted(there.fake.told) == sorted(map(an_id, "abcdfg"))
-    assert there.store.outbox.count() == 0
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
@@ -378,20 +360,6 @@ def test_any_store_comes_back_from_its_export_as_it_was(found: list[Addition]) -
         store(here, *found)
         assert counts(imported(there, lines_of(here))).get("added", 0) == len(found)
         assert body(there) == body(here)
-
-
-def test_questions_get_the_same_answers_after_an_import(here: WithFakeGraph, there: WithFakeGraph) -> None:
-    store(here, *(summary(f"the cache of part {n}", context=f"Part {n} is slow.") for n in range(12)), legacy("cache"))
-    imported(there, lines_of(here))
-
-    def hits(stores: Stores) -> Any:
-        found = answer_to(
-            stores.workspace, FakeEmbedder(), NOW, Settings(relevance_floor=0.0), query="slow cache", as_of=LATER
-        )
-        return found["results"]
-
-    assert hits(there) == hits(here)
-    assert len(hits(here)) > 3
 
 
 # --- what is there already ---
@@ -490,11 +458,6 @@ def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithFakeGraph, t
     do(here, topics_to_clear=["ranking"])
     imported(there, lines_of(here))
     assert body(there) == body(here)
-
-
-def test_two_of_the_same_words_in_one_file_become_one(here: WithFakeGraph) -> None:
-    twins = [line_of(Addition(summary("a")._replace(id=an_id(name), number=n))) for n, name in enumerate("xy", 1)]
-    assert counts(imported(here, edited(twins))) == {"added": 1, "duplicates": 1}
 
 
 def test_what_was_imported_and_is_ingested_again_is_a_duplicate(here: WithFakeGraph, there: WithFakeGraph) -> None:

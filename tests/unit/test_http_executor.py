@@ -68,14 +68,6 @@ def made(tmp_path: Path) -> Made:
     return Made(tmp_path)
 
 
-def test_what_was_not_given_comes_from_the_settings(made: Made) -> None:
-    """But for a default that depends on the question: it is left to the search."""
-    assert "max_results" not in made.ask(query="x")
-    made.config.write_text("max_results = 7\n")
-    assert made.ask(query="x")["max_results"] == 7
-    assert made.ask(query="x", max_results=9)["max_results"] == 9
-
-
 def test_whoever_brings_the_settings_along_gets_nothing_of_ours(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     """A setting that the asker has not is one that he has not, whatever this process was started with."""
     monkeypatch.setenv("COGNEE_MEMORY_HALF_LIFE_DAYS", "30")
@@ -84,13 +76,15 @@ def test_whoever_brings_the_settings_along_gets_nothing_of_ours(made: Made, monk
     assert found.keys() - {"success", "verb", "model"} == {"query", "max_tokens"}
 
 
-def test_a_setting_that_is_changed_holds_for_the_next_question(made: Made) -> None:
+def test_what_was_not_given_comes_from_the_settings_as_they_are_at_the_question(made: Made) -> None:
+    """But for a default that depends on the question: it is left to the search."""
     assert "max_results" not in made.ask(query="x")
     made.workspace.env_file.write_text("COGNEE_MEMORY_MAX_RESULTS=7\n")
     assert made.ask(query="x")["max_results"] == 7
     made.workspace.env_file.unlink()
     made.config.write_text("max_results = 8\n")
     assert made.ask(query="x")["max_results"] == 8
+    assert made.ask(query="x", max_results=9)["max_results"] == 9
 
 
 def test_another_model_in_the_settings_is_used_from_the_next_question_on(made: Made) -> None:
@@ -99,21 +93,16 @@ def test_another_model_in_the_settings_is_used_from_the_next_question_on(made: M
     assert (before, made.ask(query="x")["model"]) == (made.settings.embedding.identity, "openai/m/3")
 
 
-def test_a_setting_that_cannot_be_read_is_said_until_it_is_mended(made: Made) -> None:
+@pytest.mark.parametrize("from_the_start", [False, True])
+def test_a_setting_that_cannot_be_read_is_said_until_it_is_mended(made: Made, from_the_start: bool) -> None:
     made.config.write_text('max_results = "many"\n')
+    if from_the_start:
+        made.answers = RequestExecutor(made.workspace, lambda: None)
+        made.answers.warm()
     for _ in range(2):
         assert made.ask(query="x")["error_code"] == "SETTING_INVALID"
     made.config.write_text("max_results = 6\n")
     assert made.ask(query="x")["max_results"] == 6
-
-
-def test_a_setting_that_could_not_be_read_from_the_start_is_said_and_can_be_mended(made: Made) -> None:
-    made.config.write_text('max_results = "many"\n')
-    answers = RequestExecutor(made.workspace, lambda: None)
-    answers.warm()
-    assert asyncio.run(answers.ask("retrieve", {"query": "x"}))[0]["error_code"] == "SETTING_INVALID"
-    made.config.write_text("max_results = 6\n")
-    assert asyncio.run(answers.ask("retrieve", {"query": "x"}))[0]["max_results"] == 6
 
 
 def test_a_workspace_that_is_no_longer_this_users_is_closed(made: Made) -> None:

@@ -58,22 +58,6 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
 # --- whether one is leaving ---
 
 
-STATES_OF_WORKERS = [
-    ("starting", False),
-    ("ready", False),
-    ("paused", False),
-    ("draining", True),
-    ("exiting", True),
-    ("stopped", True),
-]
-
-
-@pytest.mark.parametrize(("state", "leaving"), STATES_OF_WORKERS)
-def test_a_worker_that_takes_up_nothing_more_is_leaving(workspace: Workspace, state: str, leaving: bool) -> None:
-    beat(workspace, state)
-    assert launch.is_shutting_down(workspace) is leaving
-
-
 @pytest.mark.parametrize("text", [None, "", "{", "[]", "{}", "null"])
 def test_a_worker_that_does_not_say_is_not_leaving(workspace: Workspace, text: str | None) -> None:
     if text is not None:

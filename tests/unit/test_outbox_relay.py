@@ -27,6 +27,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 NOW = "2026-11-20T12:00:00Z"
+BAD_MEMORY = JobError("GRAPH_WRITE_FAILED")
 
 
 def summary(memory_id: str) -> Memory:
@@ -42,7 +43,7 @@ class FakeCognee(fake_graph.FakeCognee):
         self.told: list[str] = []  # type: ignore[assignment]
         self.writes: list[int] = []
         self.superseded: list[tuple[str, str]] = []
-        self.refused: set[str] = set()
+        self.refused: dict[str, JobError] = {}
         self.raised: JobError | None = None
         self.closed = 0
 
@@ -51,8 +52,9 @@ class FakeCognee(fake_graph.FakeCognee):
             return
         if self.raised is not None:
             raise self.raised
-        if self.refused & {memory.id for memory in memories}:
-            raise JobError("GRAPH_WRITE_FAILED")
+        for memory in memories:
+            if memory.id in self.refused:
+                raise self.refused[memory.id]
         self.told += [memory.id for memory in memories]
         self.writes.append(len(memories))
         self.superseded += superseded
@@ -177,40 +179,24 @@ def test_of_a_graph_without_its_vectors_nothing_stays_and_the_other_way_round(tm
     assert [path.name for path in workspace.quarantine.glob("graph-*/*")] == [left]
 
 
-def test_one_bad_memory_fails_alone(stores: WithFakeGraph) -> None:
+@pytest.mark.parametrize("error", [BAD_MEMORY, JobError("EMBEDDING_FAILED", details={"status": 400})], ids=repr)
+def test_one_bad_memory_fails_alone(stores: WithFakeGraph, error: JobError) -> None:
+    """Also where it is the provider that refuses its text."""
     add(stores, "a", "bad", "b")
-    stores.fake.refused = {"bad"}
-    errors = stores.graph.deliver(["a", "bad", "b"])
-    assert {memory_id: error.code for memory_id, error in errors.items()} == {"bad": "GRAPH_WRITE_FAILED"}
+    stores.fake.refused = {"bad": error}
+    assert stores.graph.deliver(["a", "bad"]) == {"bad": error}
+    stores.graph.deliver_all()
     assert stores.fake.told == ["a", "b"]
     assert stores.store.outbox.count() == 1
 
 
 def test_nobody_is_asked_to_pay_again_and_again_what_the_graph_refuses(stores: WithFakeGraph) -> None:
     add(stores, "a", "bad")
-    stores.fake.refused = {"bad"}
+    stores.fake.refused = {"bad": BAD_MEMORY}
     stores.graph.deliver_all()
     assert stores.graph.lag() == 0
     stores.store.outbox.note_opened("m")
     assert stores.graph.lag() == 1
-
-
-def test_a_text_that_the_provider_refuses_is_its_memorys_fault_and_in_nobodys_way(stores: WithFakeGraph) -> None:
-    add(stores, "bad", "a")
-
-    def write(memories: Sequence[Memory], _: object = ()) -> None:
-        if not memories:
-            return
-        if "bad" in [memory.id for memory in memories]:
-            raise JobError("EMBEDDING_FAILED", details={"status": 400})
-        stores.fake.told += [memory.id for memory in memories]
-
-    stores.fake.write = write  # type: ignore[method-assign]
-    assert {memory_id: error.code for memory_id, error in stores.graph.deliver(["bad"]).items()} == {
-        "bad": "EMBEDDING_FAILED"
-    }
-    stores.graph.deliver_all()
-    assert stores.fake.told == ["a"]
 
 
 @pytest.mark.parametrize(("code", "closes"), [("GRAPH_UNAVAILABLE", 1), ("DISK_FULL", 1), ("RATE_LIMITED", 0)])

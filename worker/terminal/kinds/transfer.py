@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
 from contextlib import nullcontext
@@ -16,10 +15,9 @@ from jobs.layout import Workspace
 
 from ...documents import migrate as document
 from ...wording import counted
-from ..command_line import IN_MARKDOWN, option
+from ..command_line import IN_MARKDOWN, Given, option
 from ..job_commands import job, submit_job, submits
 from ..output import Envelope, notes, say, show_blocks
-from ..process_commands import workspace_and_settings
 
 
 def reachable(workspace: Workspace, args: str, job_id: str, number: int = 0) -> str:
@@ -57,20 +55,19 @@ def discard(workspace: Workspace, job_id: str) -> None:
     "import", ["import backup.jsonl", "import - < backup.jsonl"], more="Memories that are already stored do not change."
 )
 @option("path FILE", "a file that cognee-memory export wrote; - for standard input")
-def import_(args: argparse.Namespace) -> Envelope:
+def import_(args: Given) -> Envelope:
     """Submit the job; returns its envelope. The copy is removed when the job succeeded or the file is invalid."""
-    workspace, settings = workspace_and_settings(args)
-    trust.adopt(workspace, settings.config_folder)  # creates the workspace's folders, which the copy needs
+    trust.adopt(args.place, args.settings.config_folder)  # creates the workspace's folders, which the copy needs
     job_id = new_job_id()
-    path = reachable(workspace, args.path, job_id)
+    path = reachable(args.place, args.path, job_id)
     try:
-        answer = submit_job(args, workspace, settings, "import", {"path": path}, job_id=job_id)
+        answer = submit_job(args, "import", {"path": path}, job_id=job_id)
     except JobError as error:
         if error.code == "IMPORT_INVALID":  # another attempt with this copy would fail too
-            discard(workspace, job_id)
+            discard(args.place, job_id)
         raise
     if answer.get("state") == "succeeded":
-        discard(workspace, job_id)
+        discard(args.place, job_id)
     return answer
 
 
@@ -97,7 +94,7 @@ def show_import(answer: Envelope) -> None:
 @option("--limit N", "migrate at most N texts, the oldest first", type=int)
 @IN_MARKDOWN
 @option("--undo RECEIPT", "undo a migration; its result names the receipt")
-def migrate(workspace: Workspace, args: argparse.Namespace) -> dict[str, bool | int | str | None]:
+def migrate(args: Given) -> dict[str, bool | int | str | None]:
     """What of them, or the undo."""
     return {"dry_run": args.dry_run, "limit": args.limit, "undo": args.undo}
 
