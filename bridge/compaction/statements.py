@@ -82,7 +82,18 @@ _INSTEAD = re.compile(
 )
 _REJECTED = re.compile(
     r"(?:,?\s+(?:instead of|rather than|in place of)|,\s+(?:and\s+)?(?:not|never|no longer))\s+"
-    r"((?:[\w./+#'-]+\s*?){1,6}?)\s*(?=[^\w\s./+#'-]|\b(?:for|when|because|since|as|so|but|and|while|if|to)\b|\.\s|\.?$)",
+    r"((?:[\w./+#'-]+\s*?){1,6}?)\s*"
+    r"(?=[^\w\s./+#'-]|\b(?:for|when|because|since|as|so|but|and|while|if|to)\b|\.\s|\.?$)",
+    re.IGNORECASE,
+)
+_FROM_NOW = re.compile(
+    r",?\s*\b(?:now|any ?more|from now on"
+    rf"|(?:from|as of|since|starting) (?:{_BEGINNING}|version \S+|v\d\S*)(?: on(?:wards)?)?)\b",
+    re.IGNORECASE,
+)
+_CHANGED_TO = re.compile(
+    r"\b(?:(?:has been|have been|was|is|were|are) )?(?:changed|raised|lowered|increased|reduced|bumped|extended"
+    r"|shortened|moved|switched) (?:from [^,.;]{1,30}? )?to\b",
     re.IGNORECASE,
 )
 
@@ -170,6 +181,11 @@ def without_rejected(earlier: str, later: str) -> str:
         return "" if rejected and rejected <= said else match[0]
 
     return _REJECTED.sub(left, later)
+
+
+def without_change(text: str) -> str:
+    """A statement without the words which say that it is new: "The limit is 20" of "The limit was raised to 20 now"."""
+    return _CHANGED_TO.sub("is", _FROM_NOW.sub("", text)).strip(" ,")
 
 
 def _opening_label(text: str) -> tuple[str, str, list[str]] | None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ..compaction.conflicts import find_conflicts
-from ..compaction.statements import are_of_two_things, without_rejected
+from ..compaction.statements import are_of_two_things, without_change, without_rejected
 from ..embedding.embedder import Vectors
 from ..pattern import pattern
 from ..search.standings import DISPUTED, POSSIBLE, REPLACED
@@ -53,7 +53,7 @@ def _by_cross_encoder(pair: tuple[str, str], embed: Callable[[Sequence[str]], Ve
         return 0.0
     earlier, later = pair
     chosen = without_rejected(earlier, later)
-    said = max(cross_encoder.probability(earlier, text) for text in {later, chosen})
+    said = max(cross_encoder.probability(earlier, text) for text in {later, without_change(chosen)})
     limits = _REJECTION if chosen != later else _CHANGE if _CHANGES.search(later) else _PLAIN
     for least, above, (low, high) in zip(limits, (1.0, *_PLAIN[:2]), _COUNTS, strict=True):
         if said >= least:
