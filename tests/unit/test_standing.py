@@ -234,7 +234,7 @@ def test_what_is_forgotten_takes_its_pairs_along(place: Place) -> None:
     place.compared(saying(0.95), FIRST, SECOND)
     assert place.order() == ["b", "a"]
     with closing(place.store()) as store, store.change("2026-11-20T12:00:00Z") as change:
-        change.drop(["b"])
+        change.dropped.append("b")
     assert place.pairs() == []
     (hit,) = place.ask()["results"]
     assert ("standing" in hit, hit["status_multiplier"]) == (False, 1.0)
@@ -582,7 +582,9 @@ def test_decisions_that_are_not_there_are_refused_with_what_is_wrong(disputed: P
 def model_said(place: Place, verdict: Any, confidence: float, at: str = AT) -> None:
     digests = [digest(words) for words in (OLD, NEW)]
     with closing(place.store()) as store, store.change(AT) as change:
-        change.settle(PairVerdict("a", digests[0], "b", digests[1], verdict, None, "m/model", at, "judge", confidence))
+        change.verdicts.append(
+            PairVerdict("a", digests[0], "b", digests[1], verdict, None, "m/model", at, "judge", confidence)
+        )
 
 
 def test_a_language_models_verdict_gives_way_to_anybody_elses_whichever_came_later(disputed: Place) -> None:
@@ -666,7 +668,7 @@ def test_a_cleared_verdict_loses_its_reason_and_name_and_still_counts(disputed: 
     resolved(disputed, "both", reason="The council said so.", by="Ann")
     with closing(disputed.store()) as store:
         with store.change("2026-11-20T12:00:00Z") as change:
-            change.clear_verdicts(store.all_verdicts())
+            change.verdicts_to_clear += store.all_verdicts()
         assert [(one.verdict, one.reason, one.by) for one in store.all_verdicts()] == [("both", None, "person")]
 
 
