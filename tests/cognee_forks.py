@@ -1,5 +1,5 @@
 """Processes that hold cognee, many in a short time: one imports it for the whole run and forks the others, since
-importing takes seconds. What they answer is in ``cognee_forker``. It is also the plugin of pytest that starts that one.
+importing takes seconds. What they answer is in ``cognee_program``. It is also pytest's plugin that starts that one.
 """
 
 import contextlib
@@ -8,24 +8,21 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import forked
 import pytest
-from harness import PATIENCE, PROJECT, Place, until
+from harness import PATIENCE, Place, until
 from job_copies import copy_of
 
 from bridge.graph.cognee_env import cognee_environment
 from bridge.settings import USER_HOME, load
 
-_FOLDER = "COGNEE_FORKS"
-_NAMES = ("plain", "asking")  # of the sockets
+_PATHS = "COGNEE_FORKS"  # of the forker that all processes of a run share
 
 
 class Died(Exception):
@@ -36,62 +33,45 @@ class EndedByItself(AssertionError):
     """The process ended instead of answering, and nobody had told it to."""
 
 
-class Forker:
-    """The process that forks. It imports cognee when somebody first connects, and ends with this process at the
-    latest."""
-
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="forks-")  # a socket's path must be short
-        self.folder = self._folder.name
-        with contextlib.ExitStack() as stack:
-            servers = [stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in _NAMES]
-            for name, server in zip(_NAMES, servers, strict=True):
-                server.bind(f"{self.folder}/{name}")
-                server.listen()
-            self._process = subprocess.Popen(
-                [sys.executable, PROJECT / "tests" / "cognee_forker.py", *(str(each.fileno()) for each in servers)],
-                env={**environment, "PYTHONPATH": f"{PROJECT / 'tests'}:{PROJECT}"},
-                cwd="/",
-                pass_fds=[each.fileno() for each in servers],
-                stdin=subprocess.PIPE,
-            )
-
-    def close(self) -> None:
-        self._process.communicate(timeout=PATIENCE)
-        self._folder.cleanup()
+def forker(environment: Mapping[str, str]) -> forked.Forker:
+    """With cognee; and at its second path with the client of language models as well, which takes seconds too."""
+    modules = ("cognee_imported", "cognee_program"), ("openai.resources", "bridge.graph.cognee_llm")
+    return forked.Forker(*modules, environment=environment, keeps=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if _FOLDER not in os.environ:  # not in the processes that xdist starts, which share that of the first one
-        forker = Forker(os.environ)
-        os.environ[_FOLDER] = forker.folder
-        config.add_cleanup(forker.close)
-        config.add_cleanup(lambda: os.environ.pop(_FOLDER))
+    if _PATHS not in os.environ:  # not in the processes that xdist starts, which share that of the first one
+        shared = forker(os.environ)
+        os.environ[_PATHS] = os.pathsep.join(shared.paths)
+        config.add_cleanup(shared.close)
+        config.add_cleanup(lambda: os.environ.pop(_PATHS))
 
 
 class Forks:
     """Processes over one workspace. ``start`` gives one that is as fresh as one that has just imported cognee."""
 
     def __init__(
-        self, place: Place, forker: Forker | None = None, *,
+        self, place: Place, by: forked.Forker | None = None, *,
         with_model: bool = False, asks: bool = False, delivers: bool = True,
     ) -> None:  # fmt: skip
         """``with_model``: texts are embedded by the model that the settings name. ``asks``: a language model is asked.
         ``delivers``: after each job that changes memories, the graph has it as well, as for the next that needs it."""
         self.place = place
         self.delivers = delivers
-        self._socket = f"{forker.folder if forker else os.environ[_FOLDER]}/{_NAMES[asks]}"
+        paths = by.paths if by else os.environ[_PATHS].split(os.pathsep)
+        self._path = paths[asks]
         self._log = place.config.parent / "forks.log"
         self._log.touch()
-        environment = cognee_environment(load(environment=place.environment), place.workspace, place.environment)
-        environment[USER_HOME] = place.environment["HOME"]
-        self._first = [str(place.workspace.root), environment, str(self._log), with_model]
+        self._environment = cognee_environment(load(environment=place.environment), place.workspace, place.environment)
+        self._environment[USER_HOME] = place.environment["HOME"]
+        self._arguments = [str(place.workspace.root), "model" if with_model else "fake"]
 
     def start(self, sleep: Callable[[float], None] = time.sleep) -> "Fork":
-        connection = socket.socket(socket.AF_UNIX)
-        connection.connect(self._socket)
-        connection.sendall(json.dumps(self._first).encode() + b"\n")
-        return Fork(self, connection, sleep)
+        ours, its = socket.socketpair()
+        with its, self._log.open("ab") as log:
+            streams = its, log, log
+            pid = forked.ask(self._path, "cognee_program", self._arguments, self._environment, Path("/"), *streams)
+        return Fork(self, pid, ours, sleep)
 
     @contextlib.contextmanager
     def last(self) -> Iterator["Fork"]:
@@ -109,7 +89,8 @@ class Forks:
 class Fork:
     """A process with the stores of the workspace. As a context it closes them at the end."""
 
-    def __init__(self, forks: Forks, connection: socket.socket, sleep: Callable[[float], None]) -> None:
+    def __init__(self, forks: Forks, pid: int, connection: socket.socket, sleep: Callable[[float], None]) -> None:
+        self.pid = pid
         self._forks = forks
         self.place = forks.place
         self._numbers = itertools.count(1)
@@ -119,7 +100,6 @@ class Fork:
         self._sleep = sleep
         self._kill_after: float | None = None
         self.was_killed = False
-        self.pid: int = self._read()[1]
 
     def __enter__(self) -> "Fork":
         return self
@@ -141,8 +121,7 @@ class Fork:
             if not self.was_killed:
                 raise EndedByItself(self._forks.log()[-3000:])
             raise Died
-        found: list[Any] = json.loads(line)
-        return found
+        return json.loads(line)
 
     def ask(self, what: str, *arguments: Any) -> Any:
         """Raises Died when the process is killed before it answers."""
@@ -181,8 +160,7 @@ class Fork:
         """The result of one job that succeeds."""
         (outcome,) = self.run(kind, self.task(kind, payload, **fields))
         assert "result" in outcome, outcome
-        found: dict[str, Any] = outcome["result"]
-        return found
+        return outcome["result"]
 
     def ingest(self, payload: dict[str, Any], **fields: Any) -> dict[str, Any]:
         return self.result("ingest", payload, **fields)

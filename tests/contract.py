@@ -43,8 +43,7 @@ def fields_of(shape: Shape) -> dict[str, bool]:
 
 def published(name: str) -> dict[str, Any]:
     """One of docs/schemas."""
-    found: dict[str, Any] = json.loads((_SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
-    return found
+    return json.loads((_SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
 
 
 def checked(text: str | bytes, verb: Verb = "retrieve") -> Envelope:

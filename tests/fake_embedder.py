@@ -19,7 +19,8 @@ def _direction(name: str, dimensions: int) -> Vectors:
 class FakeEmbedder:
     """Each word is a fixed random direction; a text is the sum of its words, scaled to length 1.
 
-    ``seen`` lists every text that was embedded.
+    ``seen`` lists every text that was embedded. A request with a text that holds a word of ``refused`` raises the error
+    of that word.
     """
 
     tokenizer_name = "words"
@@ -28,16 +29,19 @@ class FakeEmbedder:
         self.dimensions = dimensions
         self.identity = f"{name}/{dimensions}"
         self.seen: list[str] = []
+        self.refused: dict[str, BaseException] = {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         self.seen += texts
+        for word, error in self.refused.items():
+            if any(word in text for text in texts):
+                raise error
         return np.array([self._vector(text) for text in texts], np.float32).reshape(len(texts), self.dimensions)
 
     def _vector(self, text: str) -> Vectors:
         words = re.findall(r"\w+", text.lower()) or [""]
         total = np.sum([_direction(f"{self.identity} {word}", self.dimensions) for word in words], axis=0)
-        scaled: Vectors = (total / np.linalg.norm(total)).astype(np.float32)
-        return scaled
+        return (total / np.linalg.norm(total)).astype(np.float32)
 
     def count_tokens(self, text: str) -> int:
         return len(re.findall(r"\w+", text))

@@ -50,29 +50,19 @@ class FakeCognee:
         for memory_id in memory_ids:
             self.told.pop(memory_id, None)
 
-    def write_findings(self, found: Extraction) -> None:
-        """There are none."""
+    def _nothing(self, *_: object) -> None:
+        """There are no findings and no texts, nothing is unsynced, and there is no log."""
 
-    def remove_findings(self, found: Extraction) -> None:
-        """There are none."""
+    write_findings = remove_findings = clear_texts = sync = checkpoint = _nothing
 
     def written_of(self, memory_ids: Sequence[str]) -> Extraction:
         return Extraction()
-
-    def clear_texts(self, memory_ids: Sequence[str]) -> None:
-        """There are none."""
-
-    def sync(self) -> None:
-        """Nothing is unsynced."""
 
     def is_in_place(self) -> bool:
         return True
 
     def overgrown(self) -> list[str]:
         return []
-
-    def checkpoint(self, bytes_left: int) -> None:
-        """There is no log."""
 
     def close(self) -> bool:
         return True

@@ -14,16 +14,23 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, TypeVar
 
 import contract
 import forked
+import httpx
+import pytest
 
 from bridge import trust
-from jobs import client, spool
+from bridge.embedding.embedder import Embedder
+from bridge.embedding.factory import create
+from bridge.memory import Memory
+from bridge.settings import load
+from bridge.store.store import Store
+from jobs import client, plain_files, spool
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import Lock, is_held
 from jobs.model import Record
@@ -194,13 +201,46 @@ class Place:
 
     def json(self, *arguments: str) -> dict[str, Any]:
         """The object that ``cognee-memory … --json`` prints."""
-        found: dict[str, Any] = json.loads(self.cli(*arguments, "--json").stdout)
-        return found
+        return json.loads(self.cli(*arguments, "--json").stdout)
 
     def fails(self, *arguments: str, **options: Any) -> tuple[int, str]:
         """The exit status and the error's code of ``cognee-memory … --json``."""
         done = self.cli(*arguments, "--json", **options)
         return done.returncode, json.loads(done.stdout)["error_code"]
+
+    def as_ours(self, patch: pytest.MonkeyPatch) -> None:
+        """Let this process have the environment of the place's programs."""
+        for name, value in self.environment.items():
+            patch.setenv(name, value)
+
+    def keep(self, memories: Sequence[Memory], at: str, embedder: Embedder | None = None) -> None:
+        """Store memories as they are, without a job; with an embedder that is not the settings'."""
+        with closing(Store(self.workspace, embedder or create(load(environment=self.environment).embedding))) as store:
+            store.add([(memory, None) for memory in memories], at)
+
+    @contextmanager
+    def faulty(self, fault: str) -> Iterator[None]:
+        """A worker that starts within runs into the fault."""
+        self.environment["COGNEE_MEMORY_FAULT"] = fault
+        yield
+        del self.environment["COGNEE_MEMORY_FAULT"]
+
+    @property
+    def url(self) -> str:
+        """Where the worker listens, once it does."""
+        return str(until(lambda: self.heartbeat()["http"]["url"], "the worker listens"))
+
+    @property
+    def token(self) -> str:
+        return plain_files.read_own(self.spool.token, 256).decode()
+
+    def asked(self, method: str, path: str, body: Any = None, **headers: str | None) -> httpx.Response:
+        """The worker's answer over HTTP. A header that is None is left out."""
+        sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json", **headers}
+        given = {name: value for name, value in sent.items() if value is not None}
+        content = None if body is None else json.dumps(body).encode()
+        with httpx.Client(timeout=PATIENCE, verify=False, trust_env=False) as client:  # certificates take long to load
+            return client.request(method, self.url + path, content=content, headers=given)
 
     def worker(self) -> "RealWorker":
         return RealWorker(self)
@@ -316,17 +356,16 @@ class RealWorker:
 
     def children(self) -> list[int]:
         """The process ids of its children."""
-        return [pid for pid, parent in _parents() if parent == self.process.pid and is_running(pid)]
+        parents = [(pid, int(stat.rpartition(b")")[2].split()[1])) for pid, stat in processes("stat")]
+        return [pid for pid, parent in parents if parent == self.process.pid and is_running(pid)]
 
 
-def _parents() -> list[tuple[int, int]]:
+def processes(file: str) -> list[tuple[int, bytes]]:
+    """All processes that may be looked at, with what this file of each says."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text("ascii", "replace").rpartition(")")[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        found.append((int(path.parent.name), int(fields[1])))
+    for path in Path("/proc").glob(f"[0-9]*/{file}"):
+        with suppress(OSError):
+            found.append((int(path.parent.name), path.read_bytes()))
     return found
 
 

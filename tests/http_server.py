@@ -111,8 +111,7 @@ class Reply:
 
 @cache
 def document() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(DESCRIPTION.read_text("utf-8"))
-    return found
+    return json.loads(DESCRIPTION.read_text("utf-8"))
 
 
 def undescribed(method: str, path: str, reply: Reply) -> list[str]:

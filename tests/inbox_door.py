@@ -53,5 +53,4 @@ class Door:
         return self.ledger.get(job_id) is not None
 
     def reason(self, stem: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.place.rejected / f"{stem}.1.reason.json").read_bytes())
-        return found
+        return json.loads((self.place.rejected / f"{stem}.1.reason.json").read_bytes())

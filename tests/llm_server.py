@@ -11,10 +11,6 @@ something made of the request's own text, the same each time. All requests are k
         ... LLM_ENDPOINT=server.url, LLM_PROVIDER=openai or custom, LLM_MODEL=openai/test-model, LLM_API_KEY=anything
         server.wait_for(2)
         assert server.requests[0].headers["authorization"] == "Bearer anything"
-
-As a process (``python tests/llm_server.py``) it prints its URL and takes a script by ``POST /script``
-(``[{"do": "status", "status": 429, "retry_after": 7}, {"do": "good", "content": {}}]``), gives what it was asked at
-``GET /requests``, and ends with its stdin.
 """
 
 import contextlib
@@ -23,13 +19,13 @@ import json
 import re
 import socket
 import struct
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass, field
 from typing import Any
+
+import loopback
 
 PATIENCE_SECONDS = 30.0
 PLAIN = "str"  # the name of no response model: an answer in prose is wanted
@@ -59,8 +55,7 @@ class Request:
     def _messages(self) -> list[dict[str, Any]]:
         if self.is_ollamas:
             return [{"role": "user", "content": self.body["prompt"]}]
-        found: list[dict[str, Any]] = self.body["messages"]
-        return found
+        return self.body["messages"]
 
     @property
     def schema(self) -> dict[str, Any] | None:
@@ -71,8 +66,7 @@ class Request:
         for tool in self.body.get("tools") or ():
             return {"title": tool["function"]["name"]} | tool["function"]["parameters"]
         if found := re.search(r"```json\n(\{.*?\n\})\n```", f"{self.system}\n{self.user}", re.DOTALL):
-            schema: dict[str, Any] = json.loads(found[1])
-            return schema
+            return json.loads(found[1])
         return None
 
     @property
@@ -140,38 +134,29 @@ class Reset:
 
 
 Step = Good | Malformed | WrongShape | Garbage | Status | Hang | Drip | Reset
-_STEPS = {"good": Good, "malformed": Malformed, "wrong_shape": WrongShape, "garbage": Garbage, "status": Status,
-          "hang": Hang, "drip": Drip, "reset": Reset}  # fmt: skip
 
 
 class LlmServer:
     """A context: the server runs within it, in threads."""
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self) -> None:
         self.requests: list[Request] = []
         self.answers: dict[str, Mapping[str, Any] | str | Callable[[Request], Mapping[str, Any] | str]] = {}
         self.otherwise: Step | Callable[[Request], Step] = Good()
-        self.most_at_once = 0
         self._queue: deque[Step] = deque()
-        self._at_once = 0
         self._changed = threading.Condition()
         self._released = threading.Event()
-        self._http = _Http(self, port)
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._running = contextlib.ExitStack()
+        self.url = ""
 
     def __enter__(self) -> "LlmServer":
-        self._thread.start()
+        port = self._running.enter_context(loopback.serving(type("Handler", (_Handler,), {"owner": self})))
+        self.url = f"http://127.0.0.1:{port}/v1"
         return self
 
     def __exit__(self, *_: object) -> None:
         self.release()
-        self._http.shutdown()
-        self._thread.join()
-        self._http.server_close()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_port}/v1"
+        self._running.close()
 
     def environment(self, *, key: str = "test-key") -> dict[str, str]:
         """The variables with which cognee asks this server."""
@@ -198,7 +183,6 @@ class LlmServer:
             self.requests.clear()
             self.answers.clear()
             self.otherwise = Good()
-            self.most_at_once = 0
             self._released.clear()
 
     def wait_for(self, requests: int, patience: float = PATIENCE_SECONDS) -> None:
@@ -210,17 +194,10 @@ class LlmServer:
     def begin(self, request: Request) -> Step:
         with self._changed:
             self.requests.append(request)
-            self._at_once += 1
-            self.most_at_once = max(self.most_at_once, self._at_once)
             self._changed.notify_all()
             if self._queue:
                 return self._queue.popleft()
         return self.otherwise(request) if callable(self.otherwise) else self.otherwise
-
-    def end(self) -> None:
-        with self._changed:
-            self._at_once -= 1
-            self._changed.notify_all()
 
     def wait_for_release(self, seconds: float | None = None) -> bool:
         return self._released.wait(seconds)
@@ -323,44 +300,17 @@ def _text(message: Mapping[str, Any]) -> str:
 # --- HTTP ---
 
 
-class _Http(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, owner: LlmServer, port: int) -> None:
-        self.owner = owner
-        super().__init__(("127.0.0.1", port), _Handler)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exc_info()[1], ConnectionError):  # who has waited long enough hangs up
-            super().handle_error(request, client_address)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Http
+class _Handler(loopback.Handler):
+    owner: LlmServer
     protocol_version = "HTTP/1.1"
 
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-    def do_GET(self) -> None:
-        self._send(200, json.dumps([asdict(request) for request in self.server.owner.requests]))
-
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        owner, body = self.server.owner, json.loads(raw or b"null")
-        if self.path == "/script":
-            owner.then(*(_STEPS[step.pop("do")](**step) for step in body))
-            self._send(200, "{}")
-            return
-        request = Request(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
-        step = owner.begin(request)
-        try:
-            self._answer(step, request)
-        finally:
-            owner.end()
+        request = Request(
+            self.path, {name.lower(): value for name, value in self.headers.items()}, json.loads(self.body())
+        )
+        self._answer(self.owner.begin(request), request)
 
     def _answer(self, step: Step, request: Request) -> None:
-        owner = self.server.owner
         if isinstance(step, Status):
             told = {} if step.retry_after is None else {"Retry-After": str(step.retry_after)}
             error = {
@@ -377,9 +327,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.close()
         else:
             if isinstance(step, Hang):
-                owner.wait_for_release()
+                self.owner.wait_for_release()
             pause = step.pause if isinstance(step, Drip) else None
-            self._send(200, json.dumps(completion(request, owner.content(step, request))), pause=pause)
+            self._send(200, json.dumps(completion(request, self.owner.content(step, request))), pause=pause)
 
     def _send(
         self, status: int, text: str, headers: Mapping[str, str] | None = None, pause: float | None = None
@@ -392,7 +342,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.close_connection = True
         if pause is not None:
-            while body and not self.server.owner.wait_for_release(pause):
+            while body and not self.owner.wait_for_release(pause):
                 self.wfile.write(body[:1])
                 body = body[1:]
         self.wfile.write(body)
@@ -416,13 +366,3 @@ def completion(request: Request, content: str) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": prompt, "completion_tokens": answered, "total_tokens": prompt + answered},
     }
-
-
-def main() -> None:
-    with LlmServer() as server, contextlib.suppress(KeyboardInterrupt):
-        print(server.url, flush=True)
-        sys.stdin.read()
-
-
-if __name__ == "__main__":
-    main()

@@ -25,11 +25,10 @@ class Team:
     """A shared workspace and its machines, which reach it by the database's service; the first one shares it. ``dsn``
     is the database's own address, ``service`` what the first machine of a database starts it with."""
 
-    def __init__(self, folder: Path, dsn: str, model_cache: Path, *, workers: int = 1, **service: str) -> None:
+    def __init__(self, folder: Path, dsn: str, *, workers: int = 1, **service: str) -> None:
         self.folder = folder
         self.dsn = dsn
-        self.model_cache = model_cache
-        self._workers, self._service = workers, {"COGNEE_MEMORY_CACHE_DIR": str(model_cache)} | service
+        self._workers, self._service = workers, service
         self.workspace_id = str(uuid4())
         self.places: list[Place] = []
 
@@ -49,7 +48,6 @@ class Team:
         reached_by = {
             "COGNEE_MEMORY_TEAM": self.gateway.address if port is None else f"http://127.0.0.1:{port}",
             "COGNEE_MEMORY_TEAM_TOKEN": self.gateway.token(self.person),
-            "COGNEE_MEMORY_CACHE_DIR": str(self.model_cache),
         }
         if self.gateway.authority is not None:
             reached_by["COGNEE_MEMORY_TEAM_CA_FILE"] = self.gateway.authority
@@ -112,20 +110,14 @@ class Team:
 class Machines(Team):
     """As ``Team``, with short leases."""
 
-    def __init__(self, folder: Path, dsn: str, model_cache: Path, *, workers: int = 1, **service: str) -> None:
+    def __init__(self, folder: Path, dsn: str, *, workers: int = 1, **service: str) -> None:
         lease = {"COGNEE_MEMORY_LEASE_SECONDS": f"{LEASE_SECONDS:g}"}
-        super().__init__(folder, dsn, model_cache, workers=workers, **lease | service)
+        super().__init__(folder, dsn, workers=workers, **lease | service)
 
 
 def summary(topic: str, day: int) -> dict[str, Any]:
-    return {
-        "summary": {
-            "topic": topic,
-            "context": f"What was said of it on day {day}.",
-            "decisions": [f"{topic}."],
-            "created_at": f"2026-11-{day:02}T12:00:00Z",
-        }
-    }
+    said = {"topic": topic, "context": f"What was said of it on day {day}.", "decisions": [f"{topic}."]}
+    return {"summary": said | {"created_at": f"2026-11-{day:02}T12:00:00Z"}}
 
 
 def pause(place: Place) -> None:

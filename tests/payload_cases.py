@@ -14,60 +14,49 @@ def conversation(**fields: Any) -> dict[str, Any]:
 
 
 STATEMENT = {"memory_id": "x", "statement": "s"}
+PAIR = {"older": STATEMENT, "newer": STATEMENT, "verdict": "newer"}
+DIGEST, KEPT = "0" * 64, ["0123abcd"]
+
+
+def taken(kind: Kind, given: dict[str, Any], **defaults: Any) -> tuple[Kind, dict[str, Any], dict[str, Any]]:
+    """A payload that is taken as it is, with these defaults."""
+    return kind, given, given | defaults
+
+
 GOOD: list[tuple[Kind, dict[str, Any], dict[str, Any]]] = [
-    ("ingest", summary(), summary()),
-    ("ingest", summary(decisions=[], references=["a"]), summary(decisions=[], references=["a"])),
-    ("ingest", summary(time_scope="all day"), summary(time_scope="all day")),
-    ("ingest", summary(time_scope={"turn_count": 0}), summary(time_scope={"turn_count": 0})),
-    ("ingest", summary(time_scope={}), summary(time_scope={})),
+    taken("ingest", summary()),
+    taken("ingest", summary(decisions=[], references=["a"])),
+    taken("ingest", summary(time_scope="all day")),
+    taken("ingest", summary(time_scope={"turn_count": 0})),
+    taken("ingest", summary(time_scope={})),
     ("ingest", summary(importance=0), summary(importance=0.0)),
-    ("ingest", {"summary_text": "x"}, {"summary_text": "x"}),
-    ("ingest", {"summary_text": "x", "status": "Final"}, {"summary_text": "x", "status": "Final"}),
+    taken("ingest", {"summary_text": "x"}),
+    taken("ingest", {"summary_text": "x", "status": "Final"}),
     ("ingest", conversation(importance=1), conversation(importance=1.0)),
-    ("cognify", {}, {}),
-    ("cognify", {"texts": ["x"]}, {"texts": ["x"]}),
+    taken("cognify", {}),
+    taken("cognify", {"texts": ["x"]}),
     ("cognify", {"paths": ["a.md"], "texts": None}, {"paths": ["a.md"]}),
-    ("capture", {}, {"again": False, "dry_run": False}),
-    ("capture", {"limit": 2}, {"limit": 2, "again": False, "dry_run": False}),
-    ("migrate", {}, {"dry_run": False}),
+    taken("capture", {}, again=False, dry_run=False),
+    taken("capture", {"limit": 2}, again=False, dry_run=False),
+    taken("migrate", {}, dry_run=False),
     ("migrate", {"dryRun": True, "limit": 1}, {"dry_run": True, "limit": 1}),
     ("migrate", {"undo": "r", "dry_run": False, "limit": None}, {"undo": "r", "dry_run": False}),
-    ("compact", {"topic_id": "t"}, {"topic_id": "t", "preview": False}),
-    (
-        "compact",
-        {"topic_id": "t", "preview_digest": "0" * 64},
-        {"topic_id": "t", "preview": False, "preview_digest": "0" * 64},
-    ),
-    (
-        "compact",
-        {"topic_id": "t", "preview": True, "keepBoth": ["0123abcd"]},
-        {"topic_id": "t", "preview": True, "keep_both": ["0123abcd"]},
-    ),
-    ("restore", {"decision_record_id": "x"}, {"decision_record_id": "x"}),
-    ("forget", {"memory_ids": ["x"]}, {"memory_ids": ["x"]}),
+    taken("compact", {"topic_id": "t"}, preview=False),
+    taken("compact", {"topic_id": "t", "preview_digest": DIGEST}, preview=False),
+    ("compact", {"topicId": "t", "keepBoth": KEPT}, {"topic_id": "t", "preview": False, "keep_both": KEPT}),
+    taken("restore", {"decision_record_id": "x"}),
+    taken("forget", {"memory_ids": ["x"]}),
     ("forget", {"topic_id": "t", "memory_ids": None}, {"topic_id": "t"}),
-    ("set_status", {"memory_id": "x", "status": "Draft"}, {"memory_id": "x", "status": "Draft"}),
-    (
-        "set_status",
-        {"memory_id": "x", "status": "Superseded", "replaced_by": "y"},
-        {"memory_id": "x", "status": "Superseded", "replaced_by": "y"},
-    ),
-    (
-        "feedback",
-        {"memory_id": "x", "verdict": "wrong", "note": "n"},
-        {"memory_id": "x", "verdict": "wrong", "note": "n", "by": "person"},
-    ),
-    (
-        "resolve",
-        {"older": STATEMENT, "newer": STATEMENT, "verdict": "newer"},
-        {"older": STATEMENT, "newer": STATEMENT, "verdict": "newer", "by": "person"},
-    ),
-    ("ask", {"question": "?"}, {"question": "?", "top_k": 10}),
-    ("import", {"path": "a.json"}, {"path": "a.json"}),
-    ("rebuild", {}, {"what": "both"}),
-    ("graph", {}, {}),
-    ("check", {}, {}),
-    ("noop", {}, {"sleep_ms": 0, "outcome": "succeed"}),
+    taken("set_status", {"memory_id": "x", "status": "Draft"}),
+    taken("set_status", {"memory_id": "x", "status": "Superseded", "replaced_by": "y"}),
+    taken("feedback", {"memory_id": "x", "verdict": "wrong", "note": "n"}, by="person"),
+    taken("resolve", PAIR, by="person"),
+    taken("ask", {"question": "?"}, top_k=10),
+    taken("import", {"path": "a.json"}),
+    taken("rebuild", {}, what="both"),
+    taken("graph", {}),
+    taken("check", {}),
+    taken("noop", {}, sleep_ms=0, outcome="succeed"),
 ]
 
 
@@ -89,17 +78,9 @@ BAD: list[tuple[Kind, Any, str]] = [
     ("ingest", summary(status="DecisionRecord"), "payload.summary.status"),
     ("ingest", summary(created_at="yesterday"), "payload.summary.created_at"),
     ("ingest", summary(time_scope={"turn_count": -1}), "payload.summary.time_scope.turn_count"),
-    (
-        "ingest",
-        summary(time_scope={"strat": "2026"}),
-        "payload.summary.time_scope.strat is not known. Did you mean 'start'",
-    ),
+    ("ingest", summary(time_scope={"strat": "2026"}), "time_scope.strat is not known. Did you mean 'start'"),
     ("ingest", summary(desicions=[]), "payload.summary.desicions is not known. Did you mean 'decisions'"),
-    (
-        "ingest",
-        {"summary": {"topicc": "t", "context": "c"}},
-        "payload.summary.topicc is not known. Did you mean 'topic'",
-    ),
+    ("ingest", {"summary": {"topicc": "t"}}, "payload.summary.topicc is not known. Did you mean 'topic'"),
     ("ingest", conversation(user_message=""), "payload.conversation.user_message"),
     ("ingest", {"summary_text": "\t"}, "payload.summary_text: must not be empty"),
     ("cognify", {"texts": ["x"], "paths": ["y"]}, "payload: texts, paths and memory_ids exclude each other"),
@@ -113,11 +94,7 @@ BAD: list[tuple[Kind, Any, str]] = [
     ("compact", {"topic_id": "t", "preview_digest": "0" * 63}, "payload.preview_digest"),
     ("compact", {"topic_id": "t", "keep_both": ["0123ABCD"]}, "payload.keep_both[0]"),
     ("compact", {"topic_id": "t", "keep_both": []}, "payload.keep_both"),
-    (
-        "compact",
-        {"topic_id": "t", "keep_both": ["0123abcd"], "preview_digest": "0" * 64},
-        "keep_both goes without preview_digest",
-    ),
+    ("compact", {"topic_id": "t", "keep_both": ["0123abcd"], "preview_digest": DIGEST}, "goes without preview_digest"),
     ("compact", {"topic_id": "t", "preveiw": True}, "Did you mean 'preview'"),
     ("restore", {"decision_record_id": ""}, "payload.decision_record_id"),
     ("forget", {}, "exactly one of memory_ids, topic_id and session"),
@@ -129,7 +106,7 @@ BAD: list[tuple[Kind, Any, str]] = [
     ("set_status", {"memory_id": "x", "status": "Superseded", "replaced_by": "x"}, "cannot replace itself"),
     ("feedback", {"memory_id": "x", "verdict": "good"}, "payload.verdict"),
     ("feedback", {"memory_id": "x", "verdict": "wrong", "note": ""}, "payload.note"),
-    ("resolve", {"older": STATEMENT, "newer": STATEMENT, "verdict": "neither"}, "payload.verdict"),
+    ("resolve", PAIR | {"verdict": "neither"}, "payload.verdict"),
     ("feedback", {"memory_id": "x", "verdict": "wrong", "note": "n" * 1001}, "payload.note"),
     ("ask", {"question": "?", "top_k": 101}, "payload.top_k"),
     ("ask", {"question": "?", "top_k": 0}, "payload.top_k"),

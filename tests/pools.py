@@ -13,11 +13,11 @@ from psycopg.conninfo import conninfo_to_dict
 class PoolProcess:
     """``cognee-memory pool``, with a configuration of its own, and the database's password in the user's file."""
 
-    def __init__(self, base: Path, dsn: str, cache: Path, *arguments: str, **variables: str) -> None:
+    def __init__(self, base: Path, dsn: str, *arguments: str, **variables: str) -> None:
         parts = conninfo_to_dict(dsn)
         where = f"{parts['host']}:{parts['port']}"
         store = f"postgresql://{parts['user']}@{where}/{parts['dbname']}?sslmode=disable"
-        self.place = Place(base, COGNEE_MEMORY_STORE=store, COGNEE_MEMORY_CACHE_DIR=str(cache), **variables)
+        self.place = Place(base, COGNEE_MEMORY_STORE=store, **variables)
         self.place.environment["PGPASSFILE"] = str(base / "pgpass")
         (base / "pgpass").touch(0o600)
         (base / "pgpass").write_text(f"{where}:*:{parts['user']}:{parts['password']}\n")

@@ -116,33 +116,27 @@ class Cluster:
         """Start the server and wait until it answers. The processes of a killed one may take a moment to end: until
         then a new one refuses to start, and is tried again."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
-        while not self._has_started():
+        while not self._answers():
             if time.monotonic() > deadline:
                 raise PostgresMissing((self.folder / "server.log").read_text()[-2000:])
-            time.sleep(0.05)
+            time.sleep(0.02)  # the server has no signal for "ready" over TCP
 
-    def _has_started(self) -> bool:
-        """Start the server. False if it ended by itself."""
-        log = (self.folder / "server.log").open("ab")
-        with log:
-            self._server = subprocess.Popen(
-                [
-                    str(self.programs / "postgres"), "-D", str(self.data), "-p", str(self.port), "-h", "127.0.0.1",
-                    "-k", "", "-c", "shared_buffers=32MB", "-c", "max_connections=100", *self._options,
-                ],
-                stdout=log, stderr=log, cwd=self.folder, **_unprivileged(),
-            )  # fmt: skip
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while True:
-            try:
-                psycopg.connect(self.dsn, connect_timeout=5).close()
-                return True
-            except psycopg.OperationalError:
-                if self._server.poll() is not None:
-                    return False
-                if time.monotonic() > deadline:
-                    raise PostgresMissing((self.folder / "server.log").read_text()[-2000:]) from None
-                time.sleep(0.02)  # the server has no signal for "ready" over TCP
+    def _answers(self) -> bool:
+        """Whether it takes connections. It is started if it does not run."""
+        if self._server is None or self._server.poll() is not None:
+            with (self.folder / "server.log").open("ab") as log:
+                self._server = subprocess.Popen(
+                    [
+                        str(self.programs / "postgres"), "-D", str(self.data), "-p", str(self.port), "-h", "127.0.0.1",
+                        "-k", "", "-c", "shared_buffers=32MB", "-c", "max_connections=100", *self._options,
+                    ],
+                    stdout=log, stderr=log, cwd=self.folder, **_unprivileged(),
+                )  # fmt: skip
+        try:
+            psycopg.connect(self.dsn, connect_timeout=5).close()
+        except psycopg.OperationalError:
+            return False
+        return True
 
     def kill(self) -> None:
         """End the server at once, as a power cut would, and wait until all its processes are gone."""

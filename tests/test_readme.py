@@ -37,7 +37,7 @@ def without_chance(text: str) -> str:
 
 
 @pytest.mark.cognee
-def test_the_demo_prints_what_the_readme_shows(model_cache: Path) -> None:
+def test_the_demo_prints_what_the_readme_shows() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "worker.cli", "demo", "--graph"],
         check=True, capture_output=True, text=True, timeout=2 * PATIENCE,
@@ -48,9 +48,9 @@ def test_the_demo_prints_what_the_readme_shows(model_cache: Path) -> None:
 
 
 @pytest.mark.cognee
-def test_a_newcomers_first_memory_is_stored_and_found(model_cache: Path, tmp_path: Path) -> None:
+def test_a_newcomers_first_memory_is_stored_and_found(tmp_path: Path) -> None:
     """What stands at the top, in a folder where nothing is yet."""
-    place = Place(tmp_path, adopted=False, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    place = Place(tmp_path, adopted=False)
     session = Session()
     commands = [step for step in steps(README) if step.command.startswith("cognee-memory ")]
     try:

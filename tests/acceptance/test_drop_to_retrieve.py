@@ -55,8 +55,7 @@ def script(name: str, environment: dict[str, str], *arguments: str) -> dict[str,
     )  # fmt: skip
     assert done.stdout.endswith("}\n"), done
     assert done.stdout.count("\n") == 1
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return json.loads(done.stdout)
 
 
 def read(path: Path) -> dict[str, Any] | None:
@@ -109,7 +108,6 @@ def test_a_dropped_file_becomes_a_memory_that_a_question_finds(workspace: Path, 
 
         until(lambda: state_of(workspace, "by-hand-1") in ("succeeded", "failed", "rejected"), "the job has ended")
         record = read(inbox / "results" / "by-hand-1.json")
-        assert record is not None
         assert (record["state"], record["success"], record["error"]) == ("succeeded", True, None)
         assert record["result"]["duplicate"] is False
         assert not (inbox / "by-hand-1.json").exists()

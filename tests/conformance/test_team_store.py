@@ -7,13 +7,12 @@ from uuid import NAMESPACE_URL, uuid5
 import pytest
 from fake_embedder import FakeEmbedder
 from postgres import database
-from store_conformance import StoreConformance
+from store_conformance import StoreConformance, place_of
 
 from bridge.store.team.team_store import TeamStore
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author
 from bridge.team.server import Server
-from jobs.layout import Workspace
 
 pytestmark = pytest.mark.slow  # it needs PostgreSQL
 
@@ -24,12 +23,6 @@ def server() -> Iterator[Server]:
         server = Server(dsn)
         yield server
         server.close()
-
-
-def place_of(folder: Path) -> Workspace:
-    workspace = Workspace(folder)
-    workspace.memory.mkdir(mode=0o700, exist_ok=True)
-    return workspace
 
 
 class TestTeamStore(StoreConformance):

@@ -1,8 +1,5 @@
 """A full disk: new drops are rejected, accepted jobs wait, and work goes on by itself once there is room."""
 
-import contextlib
-import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +7,7 @@ import pytest
 from harness import SOAK, Place, until
 from scenario import assert_all_is_well, drop_everything
 from side_by_side import SideBySide
+from small_disk import fill, small_disk
 
 from jobs import spool, steps
 
@@ -29,50 +27,30 @@ def test_a_refused_step_only_delays_work(side_by_side: SideBySide, request: pyte
 
 def refuse_a_step(place: Place, step: str) -> None:
     drop_everything(place)
-    place.environment["COGNEE_MEMORY_FAULT"] = f"enospc@before:{step}"
-    with place.worker() as worker:
+    with place.faulty(f"enospc@before:{step}"), place.worker() as worker:
         until(lambda: "No space left on device" in place.log(), "the disk refuses")
         uptime = place.heartbeat()["uptime_seconds"]
         until(lambda: place.heartbeat()["uptime_seconds"] > uptime + 1, "it goes on")
         assert worker.process.poll() is None
-    del place.environment["COGNEE_MEMORY_FAULT"]
     with place.worker():
         assert_all_is_well(place)
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 24 MiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=24m,mode=700", "tmpfs", str(folder)], capture_output=True, check=False
-    )
-    if mounted.returncode != 0:
-        pytest.skip("no file system may be mounted here")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+def disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk", 24) as folder:
+        yield folder
 
 
-def fill(folder: Path, but_for: int) -> Path:
-    """Use up the disk but for so many bytes; returns the file to remove."""
-    ballast = folder / "ballast"
-    free = os.statvfs(folder)
-    with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):  # somebody may be quicker
-        file.write(b"\0" * max(0, free.f_bavail * free.f_frsize - but_for))
-    return ballast
-
-
-def test_on_a_full_disk_drops_are_rejected_with_the_reason_and_accepted_jobs_wait(small_disk: Path) -> None:
-    place = Place(small_disk, COGNEE_MEMORY_MIN_FREE_BYTES=str(4 * MIB))
+def test_on_a_full_disk_drops_are_rejected_with_the_reason_and_accepted_jobs_wait(disk: Path) -> None:
+    place = Place(disk, COGNEE_MEMORY_MIN_FREE_BYTES=str(4 * MIB))
     with place.worker() as worker:
         accepted = [place.submit("noop", {"sleep_ms": 300}, job_id=f"accepted-{number}") for number in range(5)]
         for job_id in accepted:
             until(lambda job_id=job_id: place.record(job_id), "it is accepted")  # type: ignore[misc]
-        ballast = fill(small_disk, but_for=2 * MIB)
+        ballast = fill(disk, but_for=2 * MIB)
         late = place.submit("noop", {}, job_id="late")
         record = place.ended(late)
-        assert record.error is not None
         assert (record.state, record.error["code"]) == ("rejected", "DISK_FULL")
         ballast.unlink()
         assert {place.ended(job_id).state for job_id in accepted} == {"succeeded"}
@@ -81,12 +59,12 @@ def test_on_a_full_disk_drops_are_rejected_with_the_reason_and_accepted_jobs_wai
         assert worker.process.poll() is None
 
 
-def test_with_not_a_byte_left_nothing_is_half_written_and_work_goes_on_once_there_is_room(small_disk: Path) -> None:
-    place = Place(small_disk, COGNEE_MEMORY_MIN_FREE_BYTES="0")
+def test_with_not_a_byte_left_nothing_is_half_written_and_work_goes_on_once_there_is_room(disk: Path) -> None:
+    place = Place(disk, COGNEE_MEMORY_MIN_FREE_BYTES="0")
     with place.worker() as worker:
         jobs = [place.submit("noop", {"sleep_ms": 200}, job_id=f"job-{number}") for number in range(10)]
         place.in_state(jobs[0], "running", "succeeded")
-        ballast = fill(small_disk, but_for=0)
+        ballast = fill(disk, but_for=0)
         until(lambda: "records cannot be written" in place.log() or "No space" in place.log(), "the disk refuses")
         for path in (*place.spool.results.glob("[!.]*.json"), *place.spool.active.glob("[!.]*.json")):
             assert path.read_bytes().endswith(b"}\n"), path

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from harness import SOAK, Place, RealWorker, until
+from inbox_door import job_of
 from job_copies import task
 from scenario import assert_all_is_well, drop_everything
 from side_by_side import SideBySide
 
-from bridge import trust
 from bridge.compaction import previews
 from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
@@ -24,8 +24,7 @@ from bridge.settings import load
 from bridge.store.store import Store
 from jobs import client, clock, lifecycle, spool, steps
 from jobs.errors import JobError
-from jobs.model import Record, encode
-from jobs.parse import parse_job
+from jobs.model import Record
 
 # Reached by jobs that write memories; noop jobs, which are enough for the rest, do not.
 OF_MEMORIES = {"vectors.append", "memory.commit", "graph.open", "graph.write", "graph.sync", "outbox.deliver"}
@@ -34,19 +33,19 @@ OF_RECEIPTS = {"receipt.write"}  # what a kill beside it leaves: tests/unit/test
 OF_FORGETTING = {"forget.files", "forget.store", "scrub.record", "scrub.copy"}
 OF_COGNEES_FILES = {"graph.scrub"}  # tests/integration/test_graph.py kills it there
 
-ASKER = [point for point in steps.POINTS if steps.STEPS[point.split(":")[1]] == "client"]
-WORKER = [
-    point for point in steps.POINTS
-    if steps.STEPS[point.split(":")[1]] == "worker" and point.split(":")[1] not in OF_FORGETTING
-]  # fmt: skip
+
+def points_of(process: str, *but: str) -> list[str]:
+    """The points of a process's steps."""
+    names = [name for name, of in steps.STEPS.items() if of == process and name not in but]
+    return [point for point in steps.POINTS if point.split(":")[1] in names]
+
+
 SPECIAL = OF_MEMORIES | OF_PREVIEWS | OF_RECEIPTS | OF_FORGETTING | OF_COGNEES_FILES
-CHILD = [
-    point for point in steps.POINTS
-    if steps.STEPS[point.split(":")[1]] == "child" and point.split(":")[1] not in SPECIAL
-]  # fmt: skip
-MEMORIES = [point for point in steps.POINTS if point.split(":")[1] in OF_MEMORIES]
-PREVIEWS = [point for point in steps.POINTS if point.split(":")[1] in OF_PREVIEWS]
-FORGETTING = [point for point in steps.POINTS if point.split(":")[1] in OF_FORGETTING]
+ASKER, WORKER, CHILD = points_of("client"), points_of("worker", *OF_FORGETTING), points_of("child", *SPECIAL)
+MEMORIES, PREVIEWS, FORGETTING = (
+    [point for point in steps.POINTS if point.split(":")[1] in names]
+    for names in (OF_MEMORIES, OF_PREVIEWS, OF_FORGETTING)
+)
 
 
 def test_the_sweep_covers_the_whole_table() -> None:
@@ -54,6 +53,14 @@ def test_the_sweep_covers_the_whole_table() -> None:
     elsewhere = {f"{side}:{name}" for side in ("before", "after") for name in OF_RECEIPTS | OF_COGNEES_FILES}
     assert swept | elsewhere == set(steps.POINTS)
     assert len(swept) >= 25
+
+
+def let_child_die(place: Place, point: str) -> None:
+    """The end of a child that runs into its fault, and of its worker: else each next child would do so as well."""
+    with place.faulty(f"kill@{point}"):
+        worker = place.worker()
+    until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}")
+    worker.kill()
 
 
 def let_die(worker: RealWorker) -> None:
@@ -99,9 +106,8 @@ def test_after_a_kill_of_the_worker_every_job_ends_once(
 
 def kill_the_worker(place: Place, point: str) -> None:
     drop_everything(place)
-    place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
-    let_die(place.worker())
-    del place.environment["COGNEE_MEMORY_FAULT"]
+    with place.faulty(f"kill@{point}"):
+        let_die(place.worker())
     with place.worker():
         assert_all_is_well(place)
 
@@ -115,11 +121,7 @@ def test_after_a_kill_of_the_child_every_job_ends_once(
 
 def kill_the_child(place: Place, point: str) -> None:
     drop_everything(place)
-    place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
-    worker = place.worker()
-    until(lambda: "child ended" in place.log(), "the child ran into its fault")
-    worker.kill()  # else each next child would run into it as well
-    del place.environment["COGNEE_MEMORY_FAULT"]
+    let_child_die(place, point)
     with place.worker():
         assert_all_is_well(place)
 
@@ -131,16 +133,16 @@ SUMMARIES = {
 
 
 @pytest.mark.parametrize("point", MEMORIES if SOAK else ["after:memory.commit"])
-def test_after_a_kill_between_a_memorys_steps_it_is_there_once(tmp_path: Path, model_cache: Path, point: str) -> None:
+def test_after_a_kill_between_a_memorys_steps_it_is_there_once(tmp_path: Path, point: str) -> None:
     """And the graph has it after the next question. The last memory is stored while the question's job is cut off.
     Every day, ``test_kill_inside_cognee`` does that."""
     asks = point.split(":")[1] not in ("vectors.append", "memory.commit")
-    place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    place = Place(tmp_path)
     *first, last = SUMMARIES
     for job_id in first:
         place.submit("ingest", SUMMARIES[job_id], job_id=job_id)
-    place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
-    worker = place.worker().ready()
+    with place.faulty(f"kill@{point}"):
+        worker = place.worker().ready()
 
     def was_killed() -> bool:
         return "the child ended" in place.log()
@@ -154,7 +156,6 @@ def test_after_a_kill_between_a_memorys_steps_it_is_there_once(tmp_path: Path, m
     until(was_killed, f"the child ran into its fault\n{place.log_end()}")
     place.submit("ingest", SUMMARIES[last], job_id=last)
     worker.kill()
-    del place.environment["COGNEE_MEMORY_FAULT"]
     with place.worker():
         records = [place.ended(job_id) for job_id in SUMMARIES]
         if asks:
@@ -176,21 +177,14 @@ def test_after_a_kill_between_a_memorys_steps_it_is_there_once(tmp_path: Path, m
 
 
 @pytest.mark.parametrize("point", PREVIEWS)
-def test_after_a_kill_a_preview_is_shown_and_kept_once(tmp_path: Path, model_cache: Path, point: str) -> None:
-    place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
-    trust.adopt(place.workspace, place.config)
-    store = Store(place.workspace, create(load(environment=place.environment).embedding))
+def test_after_a_kill_a_preview_is_shown_and_kept_once(tmp_path: Path, point: str) -> None:
+    place = Place(tmp_path)
     at = "2026-11-20T12:00:00Z"
     known = Metadata(topic_id="t", status="Active", created_at=at)
-    store.add([(Memory(c, 0, "summary", known, at, Content("T", f"{c}.", (c,))), None) for c in "ab"], at)
-    store.close()
-    place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
+    place.keep([Memory(c, 0, "summary", known, at, Content("T", f"{c}.", (c,))) for c in "ab"], at)
     place.submit("compact", {"topic_id": "t", "preview": True}, job_id="preview")
-    worker = place.worker()
-    until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}")
-    worker.kill()
+    let_child_die(place, point)
     assert len(list(place.workspace.previews.glob("*.json"))) == (1 if point.startswith("after") else 0)
-    del place.environment["COGNEE_MEMORY_FAULT"]
     with place.worker():
         record = place.ended("preview")
     assert record.state == "succeeded", record.error
@@ -207,10 +201,9 @@ FAR = "2999-01-01T00:00:00Z"
     "point", [*FORGETTING, "after:memory.commit"] if SOAK else ["before:forget.store", "after:scrub.record"]
 )
 def test_after_a_kill_beside_a_forgettings_step_no_byte_stays_and_it_ends_once(
-    side_by_side: SideBySide, request: pytest.FixtureRequest, model_cache: Path, point: str
+    side_by_side: SideBySide, request: pytest.FixtureRequest, point: str
 ) -> None:
     def case(place: Place, point: str) -> None:
-        place.environment["COGNEE_MEMORY_CACHE_DIR"] = str(model_cache)
         kill_while_forgetting(place, point)
 
     side_by_side(request, case, point)
@@ -218,7 +211,6 @@ def test_after_a_kill_beside_a_forgettings_step_no_byte_stays_and_it_ends_once(
 
 def remember_without_a_graph(place: Place, payloads: list[dict[str, Any]]) -> list[str]:
     """Store what jobs would, as the worker's child does. Returns the ids."""
-    trust.adopt(place.workspace, place.config)
     store = Store(place.workspace, create(load(environment=place.environment).embedding))
     tasks = [task("ingest", payload, "before", at="2026-11-20T12:00:00Z") for payload in payloads]
     memories = [prepare(each, store.workspace_id, each.accepted_at).memory for each in tasks]
@@ -229,7 +221,7 @@ def remember_without_a_graph(place: Place, payloads: list[dict[str, Any]]) -> li
 
 def accept(place: Place, job_id: str, kind: str, payload: dict[str, Any], **fields: Any) -> Record:
     """Make a job one that a worker had accepted."""
-    job = parse_job(job_id, encode({"schema_version": 1, "job_id": job_id, "kind": kind, "payload": payload, **fields}))
+    job = job_of(job_id, kind, payload, **fields)
     record = lifecycle.accept(job, clock.now())
     spool.accept(place.spool, [(job, record)])
     return record
@@ -245,14 +237,11 @@ def kill_while_forgetting(place: Place, point: str) -> None:
     spool.write_records(place.spool, [lifecycle.step(started, told, clock.now())])
     (place.spool.rejected / "bad.1.json").write_text(SECRET)
     place.submit("forget", {"memory_ids": [gone]}, job_id="forget")
-    place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
-    worker = place.worker()
     if steps.STEPS[point.split(":")[1]] == "worker":
-        let_die(worker)
+        with place.faulty(f"kill@{point}"):
+            let_die(place.worker())
     else:
-        until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}")
-        worker.kill()
-    del place.environment["COGNEE_MEMORY_FAULT"]
+        let_child_die(place, point)
     with place.worker():
         forgotten = place.ended("forget")
         late = place.ended("late")

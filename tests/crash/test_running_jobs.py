@@ -101,7 +101,6 @@ def test_cancelling_one_job_of_a_batch_changes_nobody_elses_count(place: Place, 
 def test_a_job_that_takes_longer_than_it_may_is_ended_and_tried_again(place: Place, worker: RealWorker) -> None:
     job_id = place.submit("noop", {"sleep_ms": 60_000}, timeout_seconds=0.5, max_attempts=2)
     record = place.ended(job_id)
-    assert record.error is not None
     assert (record.state, record.error["code"], record.errors, record.crashes) == ("failed", "JOB_TIMEOUT", 2, 0)
     assert place.ended(noop(place)).state == "succeeded"
 
@@ -138,7 +137,6 @@ def test_a_job_that_takes_too_much_memory_is_ended_before_the_machine_suffers(tm
     place = Place(tmp_path, COGNEE_MEMORY_CHILD_MEMORY_MIB="400", COGNEE_MEMORY_MAX_CRASHES="1")
     with place.worker() as worker:
         record = place.ended(noop(place, outcome="swell"))
-        assert record.error is not None
         assert (record.state, record.error["code"]) == ("failed", "POISON")
         assert record.attempts[-1].error_code == "CHILD_TOO_LARGE"
         assert place.ended(noop(place)).state == "succeeded"
@@ -159,7 +157,6 @@ def test_a_job_that_ends_its_process_thrice_is_poison_its_fellows_succeed(place:
     jobs = [noop(place, outcome="crash" if number == 25 else "succeed") for number in range(50)]
     records = {job_id: place.ended(job_id, seconds=120) for job_id in jobs}
     bad = records.pop(jobs[25])
-    assert bad.error is not None
     assert (bad.state, bad.error["code"], bad.crashes) == ("failed", "POISON", 3)
     assert {(r.state, r.crashes, r.errors) for r in records.values()} == {("succeeded", 0, 0)}
 
@@ -193,7 +190,6 @@ def test_a_job_that_takes_the_worker_with_it_again_and_again_is_poison(tmp_path:
         worker.kill()
     with place.worker():
         record = place.ended(job_id)
-    assert record.error is not None
     assert (record.state, record.error["code"], record.worker_deaths) == ("failed", "POISON", 2)
 
 
@@ -203,7 +199,6 @@ def test_a_stop_in_order_is_counted_for_nothing(alone: Place) -> None:
     with alone.worker():
         running(alone, job_id)
     record = alone.record(job_id)
-    assert record is not None
     assert (record.state, record.worker_deaths, record.crashes) == ("queued", 0, 0)
     with alone.worker():
         assert alone.ended(job_id).state == "succeeded"
@@ -217,7 +212,6 @@ def test_short_work_starts_beside_long_work(place: Place, worker: RealWorker) ->
     record = place.ended(short)
     assert record.state in ("failed", "retrying")
     between = place.record(long)
-    assert between is not None
     assert between.state == "running"
     after = place.ended(long)
     assert (after.state, len(after.attempts)) == ("succeeded", 1)

@@ -13,10 +13,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from harness import SOAK, Place, RealWorker, until
-from machines import Machines, shared_rows
+from machines import Machines, summary, titles
 from postgres import Cluster, cluster
 
 MACHINES = 3
@@ -28,8 +27,8 @@ WORDS = "upload gateway session token retry index backup invoice font webhook te
 class Team(Machines):
     """The machines, each with a worker that is started again whenever it was killed."""
 
-    def __init__(self, folder: Path, server: Cluster, cache: Path) -> None:
-        super().__init__(folder, server.dsn, cache)
+    def __init__(self, folder: Path, server: Cluster) -> None:
+        super().__init__(folder, server.dsn)
         self.server = server
         for number in range(MACHINES):
             self.machine(f"machine-{number}")
@@ -48,7 +47,6 @@ class Team(Machines):
             return
         number = chance.randrange(MACHINES)
         worker = self.workers[number]
-        assert worker is not None
         if kind == "kill":
             worker.kill()
             self.workers[number] = self.places[number].worker()
@@ -70,48 +68,26 @@ class Team(Machines):
                 worker.kill()
 
 
-def summary(number: int, chance: random.Random) -> dict[str, Any]:
-    words = " ".join(chance.choices(WORDS, k=8))
-    return {
-        "summary": {
-            "topic": f"Topic {number}",
-            "context": f"{words}.",
-            "decisions": [f"Decision {number}: {words}."],
-            "created_at": f"2026-11-{1 + number % 28:02}T12:00:00Z",
-        }
-    }
-
-
 @pytest.mark.parametrize("seed", range(5) if SOAK else range(1))
-def test_whatever_dies_jobs_have_one_effect_and_copies_are_equal(tmp_path: Path, model_cache: Path, seed: int) -> None:
+def test_whatever_dies_jobs_have_one_effect_and_copies_are_equal(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     with cluster() as server:
-        team = Team(tmp_path, server, model_cache)
+        team = Team(tmp_path, server)
         try:
             jobs: list[tuple[Place, str]] = []
             blows = sorted(chance.sample(range(JOBS), min(BLOWS, JOBS)))
             for number in range(JOBS):
                 place = chance.choice(team.places)
-                jobs.append((place, place.submit("ingest", summary(number, chance))))
+                topic = f"Topic {number}: {' '.join(chance.choices(WORDS, k=8))}"
+                jobs.append((place, place.submit("ingest", summary(topic, 1 + number % 28))))
                 if number in blows:
                     team.blow(chance)
             records = [place.ended(job_id) for place, job_id in jobs]
             assert [record.state for record in records] == ["succeeded"] * JOBS
             memories = [record.result["memory_id"] for record in records if record.result]
             assert len(set(memories)) == JOBS
-            with psycopg.connect(server.dsn, options="-c search_path=cognee_memory") as connection:
-                numbers = [seq for (seq,) in connection.execute("SELECT seq FROM changes ORDER BY seq")]
-                assert numbers == list(range(1, len(numbers) + 1)), "no number is missing"
-                listed = [job for (each,) in connection.execute("SELECT jobs FROM changes") for job in each]
-                assert sorted(listed) == sorted(job_id for _, job_id in jobs), "each effect is one change's"
-                (count,) = connection.execute(
-                    "SELECT count(*) FROM rows WHERE tbl = 'memories' AND value IS NOT NULL"
-                ).fetchone() or (0,)
-                assert count == JOBS
-            until(
-                lambda: len({json.dumps(shared_rows(place), default=repr) for place in team.places}) == 1,
-                "equal copies",
-            )
+            team.assert_all_is_well(job_id for _, job_id in jobs)
+            assert len(titles(team.places[0])) == JOBS
             # Equal once each copy has compared its decisions, which it does in an idle moment.
             until(lambda: len({json.dumps(asked(place)) for place in team.places}) == 1, "equal answers")
         finally:

@@ -74,11 +74,11 @@ def shifting_clock(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Clocks(Machines):
     """A machine whose clock is right, one that is hours ahead, and one that is hours behind. The service is ahead."""
 
-    def __init__(self, folder: Path, dsn: str, cache: Path, library: Path) -> None:
+    def __init__(self, folder: Path, dsn: str, library: Path) -> None:
         def shifted(hours: int) -> dict[str, str]:
             return {"LD_PRELOAD": str(library), "SECONDS_AHEAD": str(hours * 3600)}
 
-        super().__init__(folder, dsn, cache, **shifted(2 * HOURS))
+        super().__init__(folder, dsn, **shifted(2 * HOURS))
         self.right = self.machine("right")
         self.ahead = self.machine("ahead", **shifted(HOURS))
         self.behind = self.machine("behind", **shifted(-HOURS))
@@ -90,10 +90,8 @@ class Clocks(Machines):
 
 
 @pytest.fixture(scope="module")
-def clocks(
-    tmp_path_factory: pytest.TempPathFactory, dsn: str, model_cache: Path, shifting_clock: Path
-) -> Iterator[Clocks]:
-    clocks = Clocks(tmp_path_factory.mktemp("clocks"), dsn, model_cache, shifting_clock)
+def clocks(tmp_path_factory: pytest.TempPathFactory, dsn: str, shifting_clock: Path) -> Iterator[Clocks]:
+    clocks = Clocks(tmp_path_factory.mktemp("clocks"), dsn, shifting_clock)
     shown = clocks.ahead.python("-c", "import time; print(int(time.time()))").stdout
     assert abs(int(shown) - datetime.now(UTC).timestamp() - HOURS * 3600) < 300, "the library works"
     with clocks.right.worker(), clocks.ahead.worker(), clocks.behind.worker():

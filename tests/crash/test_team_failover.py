@@ -15,8 +15,8 @@ JOBS = 12
 class Jobs(Machines):
     """Machines whose gateway reaches both servers, and the jobs that they were given."""
 
-    def __init__(self, pair: PrimaryAndStandby, folder: Path, cache: Path) -> None:
-        super().__init__(folder, pair.dsn, cache)
+    def __init__(self, pair: PrimaryAndStandby, folder: Path) -> None:
+        super().__init__(folder, pair.dsn)
         self.pair = pair
         self.given: list[tuple[Place, str]] = []
         for number in range(2):
@@ -43,10 +43,10 @@ class Jobs(Machines):
         assert sorted(job for (job,) in listed) == sorted(job_id for _, job_id in self.given), "each once"
 
 
-def test_the_promoted_standby_alone_is_believed_and_has_what_was_answered(tmp_path: Path, model_cache: Path) -> None:
+def test_the_promoted_standby_alone_is_believed_and_has_what_was_answered(tmp_path: Path) -> None:
     """Nobody believes the old primary until it is rejoined."""
     with primary_and_standby() as pair:
-        jobs = Jobs(pair, tmp_path, model_cache)
+        jobs = Jobs(pair, tmp_path)
         first, second = jobs.places
         with first.worker(), second.worker():
             jobs.give(JOBS // 2)

@@ -2,9 +2,7 @@
 each job has its effect once."""
 
 import contextlib
-import os
 import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +12,7 @@ import pytest
 from harness import SOAK, Place, until
 from machines import Machines, pause, remember, result_of, seq_of, succeeded, titles
 from postgres import Cluster
+from small_disk import fill, small_disk
 
 from jobs import steps
 
@@ -29,9 +28,9 @@ TALK = "## User\n\nWe decided to keep the queue of {} in SQLite, since it surviv
 @contextlib.contextmanager
 def killed_at(place: Place, point: str) -> Iterator[None]:
     """A worker of the machine that runs into a kill in the block; it is gone afterwards."""
-    place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
     before = place.log().count("child ended")
-    worker = place.worker()
+    with place.faulty(f"kill@{point}"):
+        worker = place.worker()
     try:
         yield
         if steps.TEAM_STEPS[point.split(":")[1]] == "worker":
@@ -40,7 +39,6 @@ def killed_at(place: Place, point: str) -> Iterator[None]:
             until(lambda: place.log().count("child ended") > before, f"the child is killed\n{place.log_end()}", 60)
     finally:
         worker.kill()  # else each next child would run into it as well
-        del place.environment["COGNEE_MEMORY_FAULT"]
 
 
 @contextlib.contextmanager
@@ -58,10 +56,8 @@ def service_killed_at(team: Machines, point: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("sharing", [point for point in POINTS if point.endswith(":team.share")])
-def test_a_kill_beside_any_step_of_a_team_changes_nothing(
-    tmp_path: Path, dsn: str, model_cache: Path, sharing: str
-) -> None:
-    team = Machines(tmp_path, dsn, model_cache)
+def test_a_kill_beside_any_step_of_a_team_changes_nothing(tmp_path: Path, dsn: str, sharing: str) -> None:
+    team = Machines(tmp_path, dsn)
     first, second = team.machine("first"), team.machine("second")
     with killed_at(first, sharing):
         jobs = [(first, remember(first, "Said before it was shared"))]
@@ -106,33 +102,8 @@ def stored(place: Place, job_id: str) -> str:
 # --- full disks ---
 
 
-@contextlib.contextmanager
-def small_disk(folder: Path, mebibytes: int) -> Iterator[Path]:
-    """A file system of its own. Skips where none may be mounted."""
-    folder.mkdir(exist_ok=True)
-    options = f"size={mebibytes}m,mode=700"
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, check=False
-    )
-    if mounted.returncode != 0:
-        pytest.skip("no file system may be mounted here")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def fill(folder: Path) -> Path:
-    """Use up the disk. Returns the file to remove."""
-    ballast = folder / "ballast"
-    with ballast.open("ab", buffering=0) as file, contextlib.suppress(OSError):
-        while True:
-            file.write(b"\0" * (os.statvfs(folder).f_frsize))
-    return ballast
-
-
-def test_a_copy_on_a_full_disk_stays_and_follows_with_room(tmp_path: Path, dsn: str, model_cache: Path) -> None:
-    team = Machines(tmp_path, dsn, model_cache)
+def test_a_copy_on_a_full_disk_stays_and_follows_with_room(tmp_path: Path, dsn: str) -> None:
+    team = Machines(tmp_path, dsn)
     here = team.machine("here")
     with small_disk(tmp_path / "disk", 24) as disk:
         full = team.machine("full", base=disk, COGNEE_MEMORY_MIN_FREE_BYTES="0")
@@ -159,13 +130,12 @@ def test_a_copy_on_a_full_disk_stays_and_follows_with_room(tmp_path: Path, dsn: 
 
 def all_have_ended(place: Place, jobs: list[str], server: Cluster) -> bool:
     """Whether all jobs have ended. A server that has ended, since it could not write its log, is started again."""
-    assert server._server is not None
     if server._server.poll() is not None:
         server.start()
     return all((record := place.record(job_id)) is not None and record.ended for job_id in jobs)
 
 
-def test_while_the_servers_disk_is_full_jobs_wait_and_answers_stay(tmp_path: Path, model_cache: Path) -> None:
+def test_while_the_servers_disk_is_full_jobs_wait_and_answers_stay(tmp_path: Path) -> None:
     with (
         tempfile.TemporaryDirectory(prefix="cognee-pg-", ignore_cleanup_errors=True) as name,
         small_disk(Path(name), 160),
@@ -175,7 +145,7 @@ def test_while_the_servers_disk_is_full_jobs_wait_and_answers_stay(tmp_path: Pat
         server.create()
         server.start()
         try:
-            team = Machines(tmp_path, server.dsn, model_cache)
+            team = Machines(tmp_path, server.dsn)
             place = team.machine("only")
             with place.worker():
                 jobs = [remember(place, "Invoices are rounded up")]

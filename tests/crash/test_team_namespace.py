@@ -22,12 +22,12 @@ class Wired(Machines):
     """A machine on the gateway's host, and one in a network of its own. All verify certificates: the machines the
     gateway's, and the gateway the database's."""
 
-    def __init__(self, folder: Path, server: Cluster, cache: Path, wire: Namespace, certificate: Path) -> None:
+    def __init__(self, folder: Path, server: Cluster, wire: Namespace, certificate: Path) -> None:
         parts = conninfo_to_dict(server.dsn)
         user = f"{parts['user']}:{parts['password']}"
         dsn = f"postgresql://{user}@{wire.address}:{parts['port']}/{parts['dbname']}?sslrootcert={certificate}"
-        super().__init__(folder, dsn, cache)
-        gateway_of(dsn, host=wire.address, certificate=certificate, COGNEE_MEMORY_CACHE_DIR=str(cache))
+        super().__init__(folder, dsn)
+        gateway_of(dsn, host=wire.address, certificate=certificate)
         self.wire = wire
         self.here = self.machine("here")
         self.away = self.machine("away")
@@ -35,11 +35,11 @@ class Wired(Machines):
 
 
 @pytest.fixture
-def team(tmp_path: Path, model_cache: Path) -> Iterator[Wired]:
+def team(tmp_path: Path) -> Iterator[Wired]:
     certificates: list[Path] = []
     try:
         with namespace() as wire, cluster(prepare=lambda server: certificates.append(serve(server, wire))) as server:
-            yield Wired(tmp_path, server, model_cache, wire, certificates[0])
+            yield Wired(tmp_path, server, wire, certificates[0])
     except NoNamespaces as error:
         pytest.skip(str(error))
 

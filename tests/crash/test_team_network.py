@@ -28,21 +28,21 @@ def dsn() -> Iterator[str]:
 class CutOff(Machines):
     """A laptop, and pools, of which one is behind a link."""
 
-    def __init__(self, folder: Path, dsn: str, cache: Path, link: Link) -> None:
-        super().__init__(folder, dsn, cache, workers=0)
+    def __init__(self, folder: Path, dsn: str, link: Link) -> None:
+        super().__init__(folder, dsn, workers=0)
         self.link = link
         self.here = self.machine("here")
 
     def pool(self, name: str, dsn: str) -> PoolProcess:
         """A pool that reaches the database by this address."""
         lease = f"{LEASE_SECONDS:g}"
-        return PoolProcess(self.folder / name, dsn, self.model_cache, COGNEE_MEMORY_LEASE_SECONDS=lease)
+        return PoolProcess(self.folder / name, dsn, COGNEE_MEMORY_LEASE_SECONDS=lease)
 
 
 @pytest.fixture
-def cut_off(tmp_path: Path, dsn: str, model_cache: Path) -> Iterator[CutOff]:
+def cut_off(tmp_path: Path, dsn: str) -> Iterator[CutOff]:
     with Link(port_of(dsn)) as link:
-        yield CutOff(tmp_path, dsn, model_cache, link)
+        yield CutOff(tmp_path, dsn, link)
 
 
 # --- a pool that is cut off in the middle of a job ---
@@ -88,9 +88,9 @@ def test_a_pool_that_is_cut_off_is_replaced_and_what_it_sends_changes_nothing(cu
 
 
 @pytest.fixture
-def offline(tmp_path: Path, dsn: str, model_cache: Path) -> Iterator[tuple[Machines, Place, Place, Link]]:
+def offline(tmp_path: Path, dsn: str) -> Iterator[tuple[Machines, Place, Place, Link]]:
     """A team, its machines of which the second is behind a link, and the link."""
-    team = Machines(tmp_path, dsn, model_cache)
+    team = Machines(tmp_path, dsn)
     with Link(team.gateway.port) as link:
         yield team, team.machine("here"), team.machine("away", port=link.port), link
 

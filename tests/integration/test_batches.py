@@ -14,7 +14,6 @@ import pytest
 from harness import Place
 from job_copies import copy_of
 
-from bridge import trust
 from bridge.settings import Settings, load
 from jobs import clock, lifecycle
 from jobs.model import Record, encode
@@ -59,10 +58,8 @@ class Bench:
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     place = Place(tmp_path)
-    for name, value in place.environment.items():
-        monkeypatch.setenv(name, value)
+    place.as_ours(monkeypatch)
     monkeypatch.setattr(runner, "BATCHED", frozenset({"noop"}))
-    trust.adopt(place.workspace, place.config)
     child = Child(place.workspace, load())
     asked: list[list[str]] = []
     ask = child.ask
@@ -172,46 +169,12 @@ def test_a_job_that_has_crashed_alone_is_never_run_with_others_again(bench: Benc
     assert bench.asked == [["culprit"], ["a", "b", "c"], ["culprit"]]
 
 
-def test_an_interruption_by_somebody_elses_crash_counts_for_nothing(bench: Bench) -> None:
-    bench.accept("a")
-    bench.accept("culprit", outcome="crash")
-    bench.announced()
-    bench.runner.run_if_due("a")
-    record = bench.record("a")
-    assert (record.state, record.errors, record.crashes) == ("queued", 0, 0)
-    assert (record.attempts[-1].outcome, record.attempts[-1].error_code) == ("interrupted", "CHILD_DIED")
-    assert sorted(bench.announced()) == ["a", "culprit"], "both are to be looked at again"
-
-
 def test_a_stale_or_doubled_message_does_nothing(bench: Bench) -> None:
     bench.accept("a")
     for job_id in ("a", "a", "nobody"):
         bench.runner.run_if_due(job_id)
     assert bench.asked == [["a"]]
     assert len(bench.record("a").attempts) == 1
-
-
-def test_a_delayed_job_is_not_run_before_its_time(bench: Bench) -> None:
-    bench.accept("later", outcome="retry")
-    bench.runner.run_if_due("later")
-    bench.accept("a")
-    bench.runner.run_if_due("later")
-    bench.runner.run_if_due("a")
-    assert bench.asked == [["later"], ["a"]]
-
-
-def test_a_job_whose_copy_is_gone_fails_alone_with_what_to_do(bench: Bench) -> None:
-    bench.accept("a", "b", "gone", "broken")
-    bench.place.spool.copy("gone").unlink()
-    bench.place.spool.copy("broken").write_bytes(b"{")
-    bench.runner.run_if_due("a")
-    assert {job_id: bench.record(job_id).state for job_id in ("a", "b")} == {"a": "succeeded", "b": "succeeded"}
-    for job_id in ("gone", "broken"):
-        record = bench.record(job_id)
-        assert record.error is not None
-        assert (record.state, record.error["code"], record.error["remediation"]) == (
-            "failed", "JOB_NOT_FOUND", "Submit the job again.",
-        )  # fmt: skip
 
 
 def test_an_outcome_is_the_same_at_both_ends_of_the_pipe() -> None:

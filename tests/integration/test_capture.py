@@ -18,10 +18,10 @@ TALK = (
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[tuple[Place, RealWorker]]:
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Place, RealWorker]]:
     """A worker of a user whose home has one session in this workspace."""
     base = tmp_path_factory.mktemp("capture")
-    place = Place(base, HOME=str(base / "home"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    place = Place(base, HOME=str(base / "home"))
     place.environment.pop("CLAUDE_CONFIG_DIR", None)
     claude_session(place, TALK)
     with place.worker() as worker:

@@ -189,7 +189,6 @@ async def cognee_deletes_the_log_of_a_graph_in_use_if_the_path_has_the_letters_w
         sys.executable, "-c", HOLDER, str(graph), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
     try:
-        assert holder.stdout is not None
         assert await holder.stdout.readline() == b"holding\n"
         log = graph.with_name("graph.wal")
         assert log.exists()

@@ -1,6 +1,5 @@
 """The core: the wheel of a release in an environment of its own, with what its lock names and nothing else."""
 
-import http.client
 import json
 import os
 import re
@@ -9,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from agents import agent_of
@@ -17,8 +15,6 @@ from harness import PROJECT, Place, RealWorker
 from test_capture import TALK
 from transcript_shelf import claude_session
 
-from bridge.search import query_client
-from jobs import plain_files
 from tools import dist
 
 OF_THE_GRAPH = ("cognee", "litellm", "lancedb", "ladybug", "openai", "sqlalchemy", "sympy", "psycopg")
@@ -127,24 +123,11 @@ def test_an_agent_lists_the_tools_and_recalls(place: Place) -> None:
 
 
 def test_the_worker_answers_over_http_and_has_its_page(place: Place) -> None:
-    address = place.heartbeat()["http"]
-    token = plain_files.read_own(Path(address["token_file"]), 256).decode()
-
-    def ask(method: str, path: str, body: dict[str, Any] | None = None) -> tuple[int, str]:
-        connection = http.client.HTTPConnection("127.0.0.1", query_client.port_of(address["url"]), timeout=60)
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        try:
-            connection.request(method, path, None if body is None else json.dumps(body), headers)
-            response = connection.getresponse()
-            return response.status, response.read().decode()
-        finally:
-            connection.close()
-
-    status, answer = ask("POST", "/v1/retrieve", {"query": "retries"})
-    assert (status, json.loads(answer)["success"]) == (200, True)
-    status, page = ask("GET", "/")
-    assert status == 200
-    assert "<html" in page
+    answer = place.asked("POST", "/v1/retrieve", {"query": "retries"})
+    assert (answer.status_code, answer.json()["success"]) == (200, True)
+    page = place.asked("GET", "/")
+    assert page.status_code == 200
+    assert "<html" in page.text
 
 
 @pytest.mark.parametrize("command", [("ask", "What is about uploads?"), ("rebuild", "--what", "graph")])

@@ -21,9 +21,9 @@ NOW = "2026-11-20T12:00:00Z"
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[Place]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """With a memory that was embedded by another model than the one that is configured."""
-    place = Place(tmp_path_factory.mktemp("doctor"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    place = Place(tmp_path_factory.mktemp("doctor"))
     trust.adopt(place.workspace, load(environment=place.environment).config_folder)
     with WithFakeGraph(place.workspace) as stores:
         content = Content("Geese", "They fly.", decisions=("Use geese",))

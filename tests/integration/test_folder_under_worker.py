@@ -5,14 +5,12 @@ import json
 import os
 import shutil
 import signal
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import PATIENCE, Place, RealWorker, is_running, until
+from harness import Place, RealWorker, is_running, until
 
 from bridge import trust
 from jobs.layout import Workspace
@@ -116,12 +114,12 @@ def test_a_workspace_that_is_moved_under_its_worker_answers_from_its_new_path(tm
         assert place.ended(place.submit("ingest", text("The epsilon fact.", "epsilon"))).state == "succeeded"
         assert len(found(place, "epsilon fact")) == 1  # it starts the server
         until(lambda: place.heartbeat()["http"]["serving"], "the server has loaded the model")
-        url, token = place.heartbeat()["http"]["url"], place.spool.token.read_text()
         os.kill(worker.process.pid, signal.SIGSTOP)  # so that it cannot end before it is asked
         former = place.workspace.root
         place.workspace = Workspace(tmp_path / "moved")
         former.rename(place.workspace.root)
-        assert post(f"{url}/v1/retrieve", token, {"query": "epsilon fact"}) == (503, "WORKSPACE_MOVED")
+        answer = place.asked("POST", "/v1/retrieve", {"query": "epsilon fact"})
+        assert (answer.status_code, answer.json()["error_code"]) == (503, "WORKSPACE_MOVED")
         assert len(found(place, "epsilon fact")) == 1
         os.kill(worker.process.pid, signal.SIGCONT)
         done = place.cli("ingest", "--summary", "The zeta fact.", "--topic-id", "zeta", "--wait")
@@ -131,15 +129,3 @@ def test_a_workspace_that_is_moved_under_its_worker_answers_from_its_new_path(tm
         assert len(found(place, "zeta fact")) == 2
         assert place.cli("worker", "stop").returncode == 0
         until(lambda: not is_held(place.spool.lock), "the new one ended")
-
-
-def post(url: str, token: str, body: dict[str, Any]) -> tuple[int, str | None]:
-    request = urllib.request.Request(url, json.dumps(body).encode())
-    request.add_header("Authorization", f"Bearer {token}")
-    request.add_header("Content-Type", "application/json")
-    try:
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answered:
-            return answered.status, json.load(answered).get("error_code")
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, json.load(error)["error_code"]

@@ -2,14 +2,12 @@
 
 import json
 from hashlib import md5
-from pathlib import Path
 from typing import Any
 
 import pytest
 from harness import Place, until
 from traces import holds
 
-from bridge import trust
 from jobs import client, files, spool
 from jobs.model import Record
 
@@ -34,11 +32,6 @@ OLD = "Summary:\nTopic: Old zoo\nContext: The numbatlike one came in spring.\nDe
 EARLY = "Summary:\nTopic: Old pond\nContext: The frogs came in spring as well.\nDecisions:\n- Count the frogs.\n"
 
 
-@pytest.fixture(scope="module")
-def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
-    return Place(tmp_path_factory.mktemp("forget"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
-
-
 def ended(place: Place, kind: str, payload: dict[str, Any], job_id: str) -> Record:
     place.submit(kind, payload, job_id=job_id, max_attempts=1)
     return place.ended(job_id, seconds=LONG)
@@ -52,7 +45,6 @@ def done(place: Place, kind: str, payload: dict[str, Any], job_id: str) -> dict[
 
 @pytest.mark.timeout(1200)
 def test_no_byte_of_the_workspace_tells_of_what_was_forgotten(place: Place) -> None:
-    trust.adopt(place.workspace, place.config)
     files.make_folder(place.workspace.cognee_data)
     for text in (OLD, EARLY):  # as an earlier version left them
         name = f"text_{md5(text.encode(), usedforsecurity=False).hexdigest()}.txt"

@@ -254,10 +254,7 @@ def in_browser(page: Path, profile: Path) -> dict[str, Any]:
          f"--user-data-dir={profile}", "--virtual-time-budget=10000", "--dump-dom", page.as_uri()],
         capture_output=True, text=True, timeout=PATIENCE, check=True,
     )  # fmt: skip
-    found: dict[str, Any] = json.loads(
-        done.stdout.split("SEEN")[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    )
-    return found
+    return json.loads(done.stdout.split("SEEN")[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 
 
 # --- the job check ---
@@ -271,18 +268,6 @@ def findings(fork: Fork, *but: str) -> dict[str, dict[str, Any]]:
     jsonschema_rs.validate(schema_of(CheckResult), without_strings(result))
     assert "quokka" not in json.dumps(result), "no text of a memory is told"
     return {each["code"]: each for each in result["findings"] if each["group"] != "model" and each["code"] not in but}
-
-
-def zero_a_table(workspace: Workspace) -> None:
-    (table,) = workspace.cognee_system.rglob("ConversationSummary_summary_text.lance")
-    for path in table.rglob("*.lance"):
-        if path.is_file():
-            path.write_bytes(b"\0" * path.stat().st_size)
-
-
-def spoil_the_graph(workspace: Workspace) -> None:
-    (path,) = workspace.cognee_system.rglob("cognee_graph_ladybug")
-    path.write_bytes(b"\xa5" * 40_000)
 
 
 def test_what_is_whole_is_found_well_and_is_as_it_was(forks: Forks, workspace: Workspace) -> None:
@@ -326,10 +311,10 @@ def test_what_the_graph_lacks_is_seen_and_the_remedy_works(forks: Forks, workspa
         assert findings(fork) == {}
 
 
-@pytest.mark.parametrize("harm", [zero_a_table, spoil_the_graph])
-def test_an_unreadable_graph_is_remedied(forks: Forks, workspace: Workspace, harm: Callable[[Workspace], None]) -> None:
+@pytest.mark.parametrize("damage", ["one table's data zeroed", "the graph's file"])
+def test_an_unreadable_graph_is_remedied(forks: Forks, workspace: Workspace, damage: str) -> None:
     """It is seen, and left alone until somebody asks for the remedy."""
-    harm(workspace)
+    DAMAGES[damage](workspace)
     with forks.last() as fork:
         assert "GRAPH_DAMAGED" in findings(fork)
         assert not workspace.quarantine.exists()
@@ -378,17 +363,19 @@ def databases(workspace: Workspace) -> Path:
     return workspace.cognee_system / "databases"
 
 
-def tables(workspace: Workspace) -> list[Path]:
-    return sorted((databases(workspace) / "cognee.lancedb").iterdir())
+def table(workspace: Workspace, name: str = "ConversationSummary_summary_text") -> Path:
+    return databases(workspace) / "cognee.lancedb" / f"{name}.lance"
 
 
 def zeroed(path: Path) -> None:
     path.write_bytes(b"\0" * path.stat().st_size)
 
 
-def of_every_table(pattern: str, harm: Callable[[Path], None]) -> Callable[[Workspace], None]:
+def of_every_table(pattern: str, harm: Callable[[Path], object], name: str = "*") -> Callable[[Workspace], None]:
+    """Harm to the files of every table, or of one."""
+
     def do(workspace: Workspace) -> None:
-        found = [path for table in tables(workspace) for path in table.glob(pattern)]
+        found = [*databases(workspace).glob(f"cognee.lancedb/{name}.lance/{pattern}")]
         assert found
         for path in found:
             harm(path)
@@ -396,50 +383,26 @@ def of_every_table(pattern: str, harm: Callable[[Path], None]) -> Callable[[Work
     return do
 
 
-def one_table(workspace: Workspace) -> Path:
-    (table,) = [table for table in tables(workspace) if table.stem == "ConversationSummary_summary_text"]
-    return table
-
-
-def one_tables_data(workspace: Workspace) -> None:
-    for path in one_table(workspace).glob("data/*.lance"):
-        zeroed(path)
-
-
 def one_tables_last_version(workspace: Workspace) -> None:
     """LanceDB counts versions down, and takes what it finds for the last one."""
-    min(one_table(workspace).glob("_versions/*.manifest")).unlink()
-    for hint in one_table(workspace).glob("_versions/*.json"):
+    min(table(workspace).glob("_versions/*.manifest")).unlink()
+    for hint in table(workspace).glob("_versions/*.json"):
         hint.unlink()
 
 
-def one_table_whole(workspace: Workspace) -> None:
-    shutil.rmtree(one_table(workspace))
-
-
-def database_of_cognee(workspace: Workspace) -> None:
-    (databases(workspace) / "cognee_db").write_bytes(b"no database at all" * 1000)
-
-
 NO_GRAPH = b"\xa5" * 40_000
-
-
-def graph_file(workspace: Workspace) -> None:
-    (databases(workspace) / "cognee_graph_ladybug").write_bytes(NO_GRAPH)
-
-
-DAMAGES: dict[str, Callable[[Workspace], None]] = {
+DAMAGES: dict[str, Callable[[Workspace], object]] = {
     "manifests zeroed": of_every_table("_versions/*.manifest", zeroed),
     "manifests gone": of_every_table("_versions/*.manifest", Path.unlink),
     "data zeroed": of_every_table("data/*.lance", zeroed),
     "data gone": of_every_table("data/*.lance", Path.unlink),
     "data empty": of_every_table("data/*.lance", lambda path: path.write_bytes(b"")),
     "data cut short": of_every_table("data/*.lance", lambda path: path.write_bytes(path.read_bytes()[:100])),
-    "one table's data zeroed": one_tables_data,
+    "one table's data zeroed": of_every_table("data/*.lance", zeroed, "ConversationSummary_summary_text"),
     "one table's last version gone": one_tables_last_version,
-    "one table gone": one_table_whole,
-    "cognee's own database": database_of_cognee,
-    "the graph's file": graph_file,
+    "one table gone": lambda workspace: shutil.rmtree(table(workspace)),
+    "cognee's own database": lambda workspace: (databases(workspace) / "cognee_db").write_bytes(b"none" * 4000),
+    "the graph's file": lambda workspace: (databases(workspace) / "cognee_graph_ladybug").write_bytes(NO_GRAPH),
 }
 
 
@@ -532,7 +495,7 @@ def test_an_unclean_end_alone_sets_nothing_aside(forks: Forks, workspace: Worksp
 
 @in_the_long_form
 def test_a_vector_that_is_lost_is_found_missing_and_written_again(forks: Forks, workspace: Workspace) -> None:
-    one_table_whole(workspace)
+    DAMAGES["one table gone"](workspace)
     with forks.last() as fork:
         assert fork.ask("memory_count") == 0
         assert fork.ask("lag") == MANY, "the opening has seen it"
@@ -595,7 +558,7 @@ def test_a_status_that_the_graph_has_lost_is_found_and_set_again(forks: Forks, w
         assert fork.ask("reconcile") == 0
 
 
-def test_a_provider_that_asks_for_a_pause_is_no_fault_of_the_memory(forks: Forks, workspace: Workspace) -> None:
+def test_a_provider_that_asks_for_a_pause_is_no_fault_of_the_memory_or_a_later_job(forks: Forks) -> None:
     """The name of a plan is embedded for the graph alone."""
     given = task("job-p", "ingest", {"summary": summary("Limits", plan_id="plan-077")})
     with forks.last() as fork:
@@ -603,43 +566,28 @@ def test_a_provider_that_asks_for_a_pause_is_no_fault_of_the_memory(forks: Forks
         with pytest.raises(AssertionError, match=r"^JobError\(.RATE_LIMITED"):  # of the delivery: the memory is stored
             fork.run("ingest", given)
         assert fork.ask("lag") == 1, "it waits, and was not refused"
+        with pytest.raises(AssertionError, match="while writing"):
+            fork.ask("picture", 5, {})  # not a list of ids, so the graph's engine raises
         fork.ask("refuse", "", None)
         (outcome,) = fork.run("ingest", given)
         assert outcome["result"]["duplicate"] is False
         assert fork.ask("missing", [outcome["result"]["memory_id"]]) == []
 
 
-def test_a_failed_picture_does_not_report_an_earlier_error_of_the_provider(forks: Forks, workspace: Workspace) -> None:
-    given = task("job-q", "ingest", {"summary": summary("Limits", plan_id="plan-078")})
-    with forks.last() as fork:
-        fork.ask("refuse", "Plan 078", "RATE_LIMITED")
-        with pytest.raises(AssertionError, match=r"^JobError\(.RATE_LIMITED"):
-            fork.run("ingest", given)
-        with pytest.raises(AssertionError, match="while writing"):
-            fork.ask("picture", 5, {})  # not a list of ids, so the graph's engine raises
-
-
-@pytest.mark.parametrize("is_open", [False, True], ids=["closed", "open"])
-def test_damage_that_a_question_finds_is_gone_for_the_next(forks: Forks, workspace: Workspace, is_open: bool) -> None:
+@pytest.mark.parametrize("when", ["closed", "open", "closed, by the next process"])
+def test_damage_that_a_question_finds_is_gone_for_the_next(forks: Forks, workspace: Workspace, when: str) -> None:
     """Nothing waits for the graph, so no write finds the damage."""
     given = task("job-a", "ask", {"question": "What is said of Topic 3?"})
-    with forks.last() as fork:
-        if is_open:
-            assert fork.ask("memory_count") == MANY
-        DAMAGES["data zeroed"](workspace)
-        (first,) = fork.run("ask", given)
-        assert first["error"]["code"] == "GRAPH_UNAVAILABLE"
-        (second,) = fork.run("ask", given)
-        assert "Topic 3" in second["result"]["context"]
-        assert fork.ask("missing", NAMES) == []
-
-
-def test_damage_that_a_question_finds_is_repaired_by_the_next_process(forks: Forks, workspace: Workspace) -> None:
+    fork = forks.start()
+    if when == "open":
+        assert fork.ask("memory_count") == MANY
     DAMAGES["data zeroed"](workspace)
-    given = task("job-a", "ask", {"question": "What is said of Topic 3?"})
-    with forks.start() as fork:
-        (first,) = fork.run("ask", given)
-        assert first["error"]["code"] == "GRAPH_UNAVAILABLE"
-    with forks.last() as fork:
-        (second,) = fork.run("ask", given)
-        assert "Topic 3" in second["result"]["context"]
+    (first,) = fork.run("ask", given)
+    assert first["error"]["code"] == "GRAPH_UNAVAILABLE"
+    if when.endswith("process"):
+        fork.close()
+        fork = forks.start()
+    (second,) = fork.run("ask", given)
+    assert "Topic 3" in second["result"]["context"]
+    assert fork.ask("missing", NAMES) == []
+    fork.kill()

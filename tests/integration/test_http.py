@@ -1,6 +1,5 @@
 """Questions through a running worker: the same bytes, whatever happens to it, and nothing held while nobody asks."""
 
-import http.client
 import json
 import os
 import random
@@ -18,15 +17,13 @@ import psutil
 import pytest
 from contract import checked
 from harness import PATIENCE, PROJECT, SOAK, Place, RealWorker, at_once, is_running, until
+from shelf import legacy, record, summary
 
-from bridge import trust
-from bridge.graph.open_stores import Stores
 from bridge.interface.question_arguments import with_settings
-from bridge.memory import Content, Memory, Metadata, References
+from bridge.memory import Memory, References
 from bridge.search import query_client
 from bridge.search.reader import Verb
 from bridge.settings import Settings, load
-from jobs import plain_files
 
 NOW = "2026-11-20T12:00:00Z"
 SCRIPT = str(PROJECT / "bridge" / "retrieve.py")
@@ -34,30 +31,27 @@ CONSOLE = (sys.executable, "-m", "worker.cli")
 
 
 def memories() -> list[Memory]:
+    day = "2026-11-{}T12:00:00Z".format
+    login = {"topic": "Login and sessions", "topic_id": "login"}
     return [
-        Memory(
-            "summary-1", 0, "summary",
-            Metadata("login", "session-1", "plan-014", "Active", "2026-11-18T12:00:00Z", "2026-11-18T12:00:00Z",
-                     "2026-11-17T12:00:00Z", 0.5),
-            NOW,
-            Content("Login and sessions", "Users lost their session overnight.", ("Only the tray renews tokens",),
-                    ("It removes the race",), ("Does the tool need it?",), ("Replay the traces",),
-                    References(("src/renew.rs",), (), ("fix/race",), ("#7",))),
+        summary(
+            "summary-1", "Users lost their session overnight.", **login, decisions=("Only the tray renews tokens",),
+            rationale=("It removes the race",), open_questions=("Does the tool need it?",),
+            next_steps=("Replay the traces",), references=References(("src/renew.rs",), (), ("fix/race",), ("#7",)),
+            session_id="session-1", plan_id="plan-014", importance=0.5,
+            created_at=day(18), updated_at=day(18), source_created_at=day(17),
         ),
-        Memory(
-            "record-1", 0, "decision_record",
-            Metadata("login", None, "014", "DecisionRecord", "2026-11-19T12:00:00Z", "2026-11-19T12:00:00Z"),
-            NOW, Content("Login and sessions", "What holds of the session of a user.", ("Tokens are renewed once",)),
-            sources=("old-1", "old-2"),
+        record(
+            "record-1", "What holds of the session of a user.", ("old-1", "old-2"),
+            topic_id="login", plan_id="014", created_at=day(19), updated_at=day(19),
         ),
-        Memory(
-            "superseded-1", 0, "summary",
-            Metadata("login", None, None, "Superseded", "2026-11-19T12:00:00Z", "2026-11-19T12:00:00Z"),
-            NOW, Content("Login and sessions", "Each window renews the session of a user by itself."),
+        summary(
+            "superseded-1", "Each window renews the session of a user by itself.", "Superseded", **login,
+            created_at=day(19), updated_at=day(19),
         ),
-        Memory(
-            "legacy-1", 0, "legacy", Metadata(created_at="2026-11-10T12:00:00Z", importance=0.25), NOW,
-            text="User asked: why do users lose their session?\n\nAssistant answered: the token expires.",
+        legacy(
+            "legacy-1", "User asked: why do users lose their session?\n\nAssistant answered: the token expires.",
+            created_at=day(10), importance=0.25,
         ),
     ]  # fmt: skip
 
@@ -65,12 +59,9 @@ def memories() -> list[Memory]:
 class Served(Place):
     """A workspace with a memory of each kind, and ways to ask its worker."""
 
-    def __init__(self, base: Path, model_cache: Path, **variables: str) -> None:
-        super().__init__(base, COGNEE_MEMORY_CACHE_DIR=str(model_cache), **variables)
-        trust.adopt(self.workspace, self.config)
-        stores = Stores(self.workspace, self.settings)
-        stores.store.add([(memory, None) for memory in memories()], NOW)
-        stores.store.close()
+    def __init__(self, base: Path, **variables: str) -> None:
+        super().__init__(base, **variables)
+        self.keep(memories(), NOW)
 
     @property
     def settings(self) -> Settings:
@@ -78,8 +69,7 @@ class Served(Place):
 
     @property
     def http(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.heartbeat()["http"]
-        return found
+        return self.heartbeat()["http"]
 
     @property
     def port(self) -> int:
@@ -90,19 +80,10 @@ class Served(Place):
         """The process id of the one that answers, once it is warm."""
         return int(until(lambda: self.http["serving"] and self.http["server"], "it serves")["pid"])
 
-    def ask(
-        self, verb: str = "retrieve", token: str | None = None, seconds: float = 60.0, **arguments: Any
-    ) -> tuple[int, bytes]:
+    def ask(self, verb: str = "retrieve", token: str | None = None, **arguments: Any) -> tuple[int, bytes]:
         """Over HTTP: the status and the body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
-        token = token or plain_files.read_own(Path(self.http["token_file"]), 256).decode()
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        try:
-            connection.request("POST", f"/v1/{verb}", json.dumps(arguments), headers)
-            response = connection.getresponse()
-            return response.status, response.read()
-        finally:
-            connection.close()
+        answer = self.asked("POST", f"/v1/{verb}", arguments, Authorization=f"Bearer {token or self.token}")
+        return answer.status_code, answer.content
 
     def warm(self) -> int:
         """Let it load the model; the server's process id."""
@@ -115,17 +96,18 @@ class Served(Place):
 
     def printed(self, *arguments: str, way: tuple[str, ...] = CONSOLE, **variables: str) -> tuple[int, bytes]:
         """What a command prints to stdout, and its exit status; nothing may be on stderr."""
-        named = () if way[-1] == SCRIPT else ("--workspace", str(self.workspace.root))
+        root = str(self.workspace.root)
+        words = [root, *arguments] if way[-1] == SCRIPT else [*arguments, "--workspace", root]
         done = subprocess.run(
-            [*way, *arguments, *named], env=self.environment | variables, cwd="/", capture_output=True, timeout=PATIENCE
+            [*way, *words], env=self.environment | variables, cwd="/", capture_output=True, timeout=PATIENCE
         )
         assert done.stderr == b""
         return done.returncode, done.stdout
 
 
 @pytest.fixture(scope="module")
-def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Served:
-    return Served(tmp_path_factory.mktemp("http"), model_cache)
+def place(tmp_path_factory: pytest.TempPathFactory) -> Served:
+    return Served(tmp_path_factory.mktemp("http"))
 
 
 @pytest.fixture(scope="module")
@@ -148,8 +130,8 @@ ALONE = {"COGNEE_MEMORY_HTTP": "false"}
 # --- before anybody asks ---
 
 
-def test_until_somebody_asks_the_worker_holds_neither_server_nor_model(model_cache: Path, tmp_path: Path) -> None:
-    place = Served(tmp_path, model_cache)
+def test_until_somebody_asks_the_worker_holds_neither_server_nor_model(tmp_path: Path) -> None:
+    place = Served(tmp_path)
     with place.worker() as worker:
         assert (place.http["serving"], place.http["server"]) == (False, None)
         maps = Path(f"/proc/{worker.process.pid}/maps").read_text()
@@ -183,40 +165,26 @@ QUESTIONS: list[tuple[Verb, dict[str, Any]]] = [
         ("retrieve", {"query": "session of a user", "as_of": NOW, **more})
         for more in (
             {},
-            {"max_results": 1},
             {"max_results": "2"},
             {"max_results": 5000, "half_life_days": 0, "alpha": 7, "ranking_mode": "blend"},
-            {"max_tokens": 3},
-            {"include_superseded": True},
             {"include_superseded": "false"},
-            {"status": "Superseded"},
             {"topic_id": "login", "plan_id": "14"},
             {"since": "2026-11-18", "until": "2026-11-19T12:00:00Z"},
             {"preset": "long-lived", "recency_floor": 0.3},
             {"legacy": "append", "relevance_floor": 0},
-            {"relevance_floor": 1},
-            {"max_results": "many"},
             {"as_of": "yesterday"},
-            {"preset": "none"},
             {"since": "2026-11-19", "until": "2026-11-18"},
             {"maxResults": 2, "halfLifeDays": 3},
-            {"max_results": 2, "maxResults": 3},
         )
     ),
-    ("retrieve", {"query": "history of the session", "as_of": NOW}),
     ("retrieve", {"query": "Wer verlor die Sitzung? 状态 🙂 \u2028 \udcff", "as_of": NOW, "relevance_floor": 0}),
-    ("retrieve", {"query": "src/renew.rs fix/race #7 renew_session", "as_of": NOW}),
     ("retrieve", {"query": "word " * 3000, "as_of": NOW}),
     ("retrieve", {"query": " \n"}),
-    ("retrieve", {}),
-    ("context", {"query": "session of a user", "as_of": NOW}),
     ("context", {"query": "session of a user", "as_of": NOW, "max_tokens": 60}),
     ("context", {"query": ""}),
     ("explain", {"query": "session", "as_of": NOW, "limit": 2, "ids": [4, 1, 99], "include_pack_context": True}),
     ("explain", {"ids": [1, 1, 3], "as_of": NOW}),
-    ("explain", {"query": "session", "as_of": NOW, "limit": 51}),
     ("explain", {"query": "session", "as_of": NOW, "project": "elsewhere"}),
-    ("explain", {}),
 ]  # fmt: skip
 
 
@@ -225,8 +193,7 @@ QUESTIONS: list[tuple[Verb, dict[str, Any]]] = [
 def test_the_answer_is_the_same_byte_for_byte_with_and_without_the_worker(
     place: Served, worker: RealWorker, monkeypatch: pytest.MonkeyPatch, verb: Verb, arguments: dict[str, Any]
 ) -> None:
-    for name, value in place.environment.items():
-        monkeypatch.setenv(name, value)
+    place.as_ours(monkeypatch)
     place.warm()
     status, over_http = place.ask(verb, **arguments)
     by_default = query_client.ask_for(verb, str(place.workspace.root), arguments)
@@ -238,28 +205,11 @@ def test_the_answer_is_the_same_byte_for_byte_with_and_without_the_worker(
 
 
 @pytest.mark.usefixtures("patient")
-def test_a_workers_start_reaches_no_answer(model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From a terminal with other variables than the editor's."""
-    theirs = {"HALF_LIFE_DAYS": "30", "RECENCY_FLOOR": "0.5", "MAX_RESULTS": "1", "RANKING_MODE": "blend"}
-    place = Served(tmp_path, model_cache, **{f"COGNEE_MEMORY_{name}": value for name, value in theirs.items()})
-    for name, value in place.environment.items():
-        if name.removeprefix("COGNEE_MEMORY_") not in theirs:
-            monkeypatch.setenv(name, value)
-    with place.worker():
-        place.warm()
-        arguments = {"query": "session of a user", "as_of": NOW}
-        through = query_client.from_worker("retrieve", place.workspace, load(), with_settings(arguments, load()))
-        monkeypatch.setenv("COGNEE_MEMORY_HTTP", "false")
-        assert query_client.ask_for("retrieve", str(place.workspace.root), arguments) == through
-
-
-@pytest.mark.usefixtures("patient")
-def test_a_rerankers_bytes_need_no_worker(model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rerankers_bytes_need_no_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are the same with and without it."""
     folder = cross_encoder.make(tmp_path / "model", ["users lost their session overnight, the token of a user"])
-    place = Served(tmp_path, model_cache, COGNEE_MEMORY_RERANK_MODEL=str(folder))
-    for name, value in place.environment.items():
-        monkeypatch.setenv(name, value)
+    place = Served(tmp_path, COGNEE_MEMORY_RERANK_MODEL=str(folder))
+    place.as_ours(monkeypatch)
     asked: list[tuple[Verb, dict[str, Any]]] = [
         ("retrieve", {"query": "session of a user", "as_of": NOW, "relevance_floor": 0}),
         ("context", {"query": "session of a user", "as_of": NOW}),
@@ -292,28 +242,21 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda value: " ".join(value)[:50])
-def test_a_command_prints_the_same_without_the_worker(place: Served, worker: RealWorker, arguments: list[str]) -> None:
+PROGRAMS = {" ".join(command)[:50]: (CONSOLE, [*command, "--json"]) for command in COMMANDS}
+PROGRAMS["the script"] = (sys.executable, SCRIPT), ["session of a user", "--as-of", NOW]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_prints_the_same_with_and_without_the_worker(place: Served, worker: RealWorker, name: str) -> None:
     place.warm()
+    way, arguments = PROGRAMS[name]
 
     def through_the_worker() -> bytes | None:
-        _, data = place.printed(*arguments, "--json", **NO_MODEL)
+        _, data = place.printed(*arguments, way=way, **NO_MODEL)
         return data if json.loads(data)["success"] else None  # else it was too slow for once
 
     from_worker = until(through_the_worker, "the worker answers in time")
-    assert place.printed(*arguments, "--json", **ALONE) == (0, from_worker)
-
-
-def test_the_script_prints_the_same_with_and_without_the_worker(place: Served, worker: RealWorker) -> None:
-    place.warm()
-    asked = (str(place.workspace.root), "session of a user", "--as-of", NOW)
-    way = (sys.executable, SCRIPT)
-
-    def through_the_worker() -> bytes | None:
-        _, data = place.printed(*asked, way=way, **NO_MODEL)
-        return data if json.loads(data)["success"] else None
-
-    assert until(through_the_worker, "the worker answers") == place.printed(*asked, way=way, **ALONE)[1]
+    assert place.printed(*arguments, way=way, **ALONE) == (0, from_worker)
 
 
 def test_what_a_person_sees_is_the_same_with_and_without_the_worker(place: Served, worker: RealWorker) -> None:
@@ -378,8 +321,7 @@ def test_a_server_that_does_not_answer_delays_the_command_line_by_little(place: 
 
 @pytest.mark.usefixtures("patient")
 def test_a_killed_server_costs_no_answer(place: Served, worker: RealWorker, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in place.environment.items():
-        monkeypatch.setenv(name, value)
+    place.as_ours(monkeypatch)
     pid = place.warm()
     os.kill(pid, signal.SIGSTOP)
     found: list[bytes] = []
@@ -403,9 +345,9 @@ def _connected_to(port: int) -> bool:
     )
 
 
-def test_no_question_is_lost_as_the_server_leaves_and_comes_again(model_cache: Path, tmp_path: Path) -> None:
+def test_no_question_is_lost_as_the_server_leaves_and_comes_again(tmp_path: Path) -> None:
     """Asked again and again around the time at which it leaves for want of questions."""
-    place = Served(tmp_path, model_cache, COGNEE_MEMORY_HTTP_IDLE_SECONDS="0.4")
+    place = Served(tmp_path, COGNEE_MEMORY_HTTP_IDLE_SECONDS="0.4")
     dice = random.Random(5)
     with place.worker():
         servers: set[int | None] = {None}
@@ -418,12 +360,12 @@ def test_no_question_is_lost_as_the_server_leaves_and_comes_again(model_cache: P
     assert " died: " not in place.log()
 
 
-def test_a_killed_worker_ends_its_server(model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_worker_ends_its_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And the next one serves."""
-    place = Served(tmp_path, model_cache)
+    place = Served(tmp_path)
     first = place.worker().ready()
     server = place.warm()
-    old = plain_files.read_own(place.spool.token, 256).decode()
+    old = place.token
     os.kill(server, signal.SIGSTOP)  # it cannot even listen to what it is told
     first.kill()
     until(lambda: not is_running(server), "the server is gone")
@@ -431,17 +373,15 @@ def test_a_killed_worker_ends_its_server(model_cache: Path, tmp_path: Path, monk
     assert json.loads(place.printed("retrieve", "session", "--json")[1])["success"] is True
     with place.worker():
         assert place.warm() != server
-        assert plain_files.read_own(place.spool.token, 256).decode() != old
+        assert place.token != old
         status, data = place.ask(token=old, query="session")
         assert (status, json.loads(data)["error_code"]) == (401, "HTTP_UNAUTHORIZED")
         monkeypatch.setattr(query_client, "PATIENCE_SECONDS", 30.0)
         assert place.through_worker("retrieve", query="session") is not None
 
 
-def test_a_server_says_of_broken_settings_to_whoever_asks_and_ends_with_its_worker(
-    model_cache: Path, tmp_path: Path
-) -> None:
-    place = Served(tmp_path, model_cache)
+def test_a_server_says_of_broken_settings_to_whoever_asks_and_ends_with_its_worker(tmp_path: Path) -> None:
+    place = Served(tmp_path)
     with place.worker() as worker:
         (place.config / "config.toml").write_text('max_results = "many"\n')
         status, data = place.ask(query="session")
@@ -454,9 +394,9 @@ def test_a_server_says_of_broken_settings_to_whoever_asks_and_ends_with_its_work
     assert " died: " not in place.log()
 
 
-def test_a_port_that_is_taken_costs_http_alone(model_cache: Path, tmp_path: Path, worker: RealWorker) -> None:
+def test_a_port_that_is_taken_costs_http_alone(tmp_path: Path, worker: RealWorker) -> None:
     taken = str(query_client.port_of(worker.place.heartbeat()["http"]["url"]))
-    place = Served(tmp_path, model_cache, COGNEE_MEMORY_HTTP_PORT=taken)
+    place = Served(tmp_path, COGNEE_MEMORY_HTTP_PORT=taken)
     with place.worker():
         assert place.http["url"] is None
         assert taken in place.http["problem"]
@@ -475,8 +415,8 @@ def test_no_question_gets_into_the_log(place: Served, worker: RealWorker) -> Non
     assert secret not in place.log()
 
 
-def test_a_worker_does_not_leave_while_somebody_asks(model_cache: Path, tmp_path: Path) -> None:
-    place = Served(tmp_path, model_cache, COGNEE_MEMORY_WORKER_IDLE_SECONDS="0.5", COGNEE_MEMORY_HTTP_IDLE_SECONDS="3")
+def test_a_worker_does_not_leave_while_somebody_asks(tmp_path: Path) -> None:
+    place = Served(tmp_path, COGNEE_MEMORY_WORKER_IDLE_SECONDS="0.5", COGNEE_MEMORY_HTTP_IDLE_SECONDS="3")
     place.cli("ingest", "--summary", "Topic: A\nContext: B", "--no-start")
     for path in place.spool.inbox.glob("*.json"):
         path.unlink()

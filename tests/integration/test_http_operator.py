@@ -7,9 +7,8 @@ from typing import Any
 import by_document
 import httpx
 import pytest
-from harness import CHROMIUM, PATIENCE, Place, RealWorker, until
+from harness import CHROMIUM, Place, RealWorker, until
 
-from jobs import plain_files
 from jobs.model import encode
 from worker.http import tickets
 from worker.http.state import DESCRIPTION
@@ -20,33 +19,15 @@ NOOP = {"kind": "noop", "payload": {}}
 class Operated(Place):
     """A workspace whose worker is asked over HTTP."""
 
-    def __init__(self, base: Path, model_cache: Path) -> None:
-        super().__init__(base, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
-
-    @property
-    def url(self) -> str:
-        return str(until(lambda: self.heartbeat()["http"]["url"], "it listens"))
-
-    @property
-    def token(self) -> str:
-        return plain_files.read_own(self.spool.token, 256).decode()
-
-    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> httpx.Response:
-        sent = {"Authorization": f"Bearer {self.token}", **headers}
-        return httpx.request(method, self.url + path, json=body, headers=sent, timeout=PATIENCE)
-
     def found(self, path: str) -> dict[str, Any]:
-        reply = self.ask("GET", path)
+        reply = self.asked("GET", path)
         assert reply.status_code == 200, reply.text
         return dict(reply.json())
 
     def done(self, path: str, body: Any) -> dict[str, Any]:
-        reply = self.ask("POST", path, body)
+        reply = self.asked("POST", path, body)
         assert reply.status_code in (200, 202), reply.text
         return dict(reply.json())
-
-    def send(self, **payload: Any) -> str:
-        return str(self.done("/v1/jobs", {"kind": "noop", "payload": payload})["job_id"])
 
     def seen(self, job_id: str, *states: str) -> dict[str, Any]:
         """The job as it is shown once it is in one of the states."""
@@ -59,8 +40,8 @@ class Operated(Place):
 
 
 @pytest.fixture(scope="module")
-def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Operated:
-    return Operated(tmp_path_factory.mktemp("operator"), model_cache)
+def place(tmp_path_factory: pytest.TempPathFactory) -> Operated:
+    return Operated(tmp_path_factory.mktemp("operator"))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -70,7 +51,7 @@ def worker(place: Operated) -> Iterator[RealWorker]:
 
 
 def test_a_job_is_submitted_and_followed_to_its_end(place: Operated) -> None:
-    reply = place.ask("POST", "/v1/jobs", {**NOOP, "priority": 3}, **{"X-Correlation-Id": "chat-7"})
+    reply = place.asked("POST", "/v1/jobs", {**NOOP, "priority": 3}, **{"X-Correlation-Id": "chat-7"})
     assert reply.status_code == 202
     found = place.seen(reply.json()["job_id"], "succeeded")
     assert (found["job"]["correlation_id"], found["job"]["priority"]) == ("chat-7", 3)
@@ -80,51 +61,13 @@ def test_a_job_is_submitted_and_followed_to_its_end(place: Operated) -> None:
     assert [job["job_id"] for job in listed] == [found["job"]["job_id"]]
 
 
-def test_what_failed_is_found_by_its_cause_and_run_again(place: Operated) -> None:
-    ids = {place.send(outcome="fail") for _ in range(3)}
-    for job_id in ids:
-        place.seen(job_id, "failed")
-    (cause,) = [each for each in place.found("/v1/status")["jobs"]["causes"] if each["code"] == "TEST_FAILURE"]
-    assert (cause["count"], cause["newest_job_id"] in ids) == (3, True)
-    asked = place.done("/v1/jobs/retry", {"state": "failed", "error": "TEST_FAILURE"})
-    assert (set(asked["job_ids"]), asked["requested"], asked["obeyed"], asked["skipped"]) == (ids, 3, 3, [])
-    for job_id in ids:
-        until(lambda job_id=job_id: place.seen(job_id, "failed")["job"]["generation"] == 2, "it has run again")
-
-
-def test_a_running_job_is_shown_and_ended(place: Operated) -> None:
-    job_id = place.send(sleep_ms=60_000)
-    place.seen(job_id, "running")
-    running = until(lambda: place.found(f"/v1/jobs/{job_id}")["in_flight"], "the worker says how far it is")
-    assert (running["job_id"], running["kind"]) == (job_id, "noop")
-    assert place.done(f"/v1/jobs/{job_id}/cancel", {})["state"] == "cancelled"
-    again = place.done(f"/v1/jobs/{job_id}/cancel", {})
-    assert (again["requested"], again["state"]) == (False, "cancelled")
-
-
-def test_a_paused_worker_begins_nothing_until_it_is_told_to_go_on(place: Operated) -> None:
-    paused = place.done("/v1/control", {"request": "pause"})
-    assert (paused["obeyed"], paused["worker"]["heartbeat"]["state"]) == (True, "paused")
-    job_id = place.send()
-    place.seen(job_id, "queued")
-    assert place.done("/v1/control", {"request": "resume"})["obeyed"] is True
-    place.seen(job_id, "succeeded")
-
-
-def test_who_looks_again_and_again_is_answered_briefly_until_something_happens(place: Operated) -> None:
-    tag = place.ask("GET", "/v1/jobs").headers["etag"]
-    assert place.ask("GET", "/v1/jobs", **{"If-None-Match": tag}).status_code == 304
-    place.send()
-    until(lambda: place.ask("GET", "/v1/jobs", **{"If-None-Match": tag}).status_code == 200, "the new job is told of")
-
-
 def test_a_rejected_file_is_listed_and_dropped_anew(place: Operated) -> None:
     (place.spool.root / "odd.json").write_bytes(b'{"schema_version": 1}')
     (file,) = until(lambda: place.found("/v1/rejected")["files"], "it is rejected")
     assert (file["file"], file["error"]["code"]) == ("odd.json", "JOB_INVALID")
 
     def rejected_again() -> bool:
-        reply = place.ask("POST", "/v1/jobs/odd/retry", {})  # a busy worker may not have looked at the file in time
+        reply = place.asked("POST", "/v1/jobs/odd/retry", {})  # a busy worker may not have looked at the file in time
         return (reply.status_code, reply.json().get("error_code")) == (409, "JOB_INVALID")
 
     until(rejected_again, "it is rejected again")
@@ -184,8 +127,8 @@ def test_a_browser_is_led_to_the_page_and_a_page_of_another_site_comes_to_nothin
     assert not place.spool.request("pause").exists()
 
 
-def test_no_request_is_answered_otherwise_than_the_document_says(model_cache: Path, tmp_path: Path) -> None:
-    place = Operated(tmp_path, model_cache)
+def test_no_request_is_answered_otherwise_than_the_document_says(tmp_path: Path) -> None:
+    place = Operated(tmp_path)
     with place.worker():
         place.done("/v1/control", {"request": "pause"})
         by_document.ask(
@@ -195,9 +138,3 @@ def test_no_request_is_answered_otherwise_than_the_document_says(model_cache: Pa
     assert " died: " not in place.log()
     assert "a request failed" not in place.log()
     assert place.token not in place.log()
-
-
-def test_a_worker_that_is_drained_leaves(place: Operated, worker: RealWorker) -> None:
-    assert place.done("/v1/control", {"request": "drain"})["request"] == "drain"
-    assert worker.process.wait(60) == 0
-    worker.again()

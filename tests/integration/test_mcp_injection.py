@@ -3,17 +3,13 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from agents import Agent, agent_of, text_of
 from harness import Place, RealWorker
 
-from bridge import trust
-from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
-from bridge.settings import load
 from jobs import spool
 from jobs.errors import JobError
 from jobs.model import Record
@@ -51,12 +47,9 @@ def memories() -> list[Memory]:
 
 
 @pytest.fixture(scope="module")
-def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    place = Place(tmp_path_factory.mktemp("injection"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
-    trust.adopt(place.workspace, place.config)
-    store = Stores(place.workspace, load(environment=place.environment)).store
-    store.add([(memory, None) for memory in memories()], NOW)
-    store.close()
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    place = Place(tmp_path_factory.mktemp("injection"))
+    place.keep(memories(), NOW)
     error = JobError("METADATA_BROKEN", " ".join(HOSTILE.values()), details={"text": HOSTILE["tags"]}).as_dict()
     spool.write_records(place.spool, [Record("hostile", "ingest", "0" * 64, "failed", error=error)])
     with RealWorker(place):

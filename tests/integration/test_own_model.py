@@ -91,7 +91,7 @@ ANSWERS = {"claude-code": of_claude, "codex": of_codex, "gemini-cli": of_gemini,
 class OwnPlace(Place):
     """A workspace of a home in which the four programs are scripts."""
 
-    def __init__(self, base: Path, cache: Path, **more: str) -> None:
+    def __init__(self, base: Path, **more: str) -> None:
         programs = base / "bin"
         programs.mkdir()
         self.box = base / "box"
@@ -101,7 +101,7 @@ class OwnPlace(Place):
             path.write_text(PROGRAM.format(python=sys.executable, box=str(self.box), folder=OWN_MODEL_FOLDER), "utf-8")
             path.chmod(0o755)
         path_of = os.pathsep.join([str(programs), os.environ["PATH"]])
-        super().__init__(base, HOME=str(base / "home"), COGNEE_MEMORY_CACHE_DIR=str(cache), PATH=path_of, **more)
+        super().__init__(base, HOME=str(base / "home"), PATH=path_of, **more)
         self.environment.pop("CLAUDE_CONFIG_DIR", None)
         self._numbers = count(1)
         self.reset()
@@ -137,8 +137,8 @@ class OwnPlace(Place):
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[OwnPlace]:
-    place = OwnPlace(tmp_path_factory.mktemp("own"), model_cache)
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnPlace]:
+    place = OwnPlace(tmp_path_factory.mktemp("own"))
     of_the_tool = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9/", "CLAUDECODE": "1", "PWD": "/"}
     place.environment |= {**of_the_tool, "LLM_API_KEY": "of-ours"}
     place.json("capture", "enable", "claude-code", "--summaries", "own")
@@ -186,13 +186,13 @@ def test_the_program_runs_in_an_empty_folder_as_the_person_would_run_it(place: O
 
 
 @pytest.mark.parametrize("tool", ANSWERS)
-def test_the_answer_of_each_tool_is_read(tool: str, tmp_path: Path, model_cache: Path) -> None:
+def test_the_answer_of_each_tool_is_read(tool: str, tmp_path: Path) -> None:
     from types import SimpleNamespace
 
     from bridge.capture.model_summary import ModelSummary
     from bridge.graph import tool_model
 
-    place = OwnPlace(tmp_path, model_cache)
+    place = OwnPlace(tmp_path)
     place.answer(output=ANSWERS[tool](f"```json\n{json.dumps(SUMMARY)}\n```"), complaint="Warning: no 256 colours")
     spent: list[Any] = []
     meter = SimpleNamespace(
@@ -203,8 +203,7 @@ def test_the_answer_of_each_tool_is_read(tool: str, tmp_path: Path, model_cache:
     config.parent.mkdir(parents=True)
     config.write_text('[mcp_servers.tickets]\ncommand = "tickets"\n', "utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in place.environment.items():
-            patch.setenv(name, value)
+        place.as_ours(patch)
         found = tool_model.ask(meter, tool, "small", "Summarise.", "1. Person: …", ModelSummary)  # type: ignore[arg-type]
     assert (found.title, spent[0][:2]) == ("Retries of uploads", (1000, 50))
     (call,) = place.calls()
@@ -245,8 +244,8 @@ def test_where_it_fails_the_rules_summarise(place: OwnPlace, said: dict[str, Any
     assert (len(place.calls()), result["model_calls"]) == (calls, counted)
 
 
-def test_a_program_that_hangs_ends_with_its_children_and_others_are_served(tmp_path: Path, model_cache: Path) -> None:
-    place = OwnPlace(tmp_path, model_cache, COGNEE_MEMORY_LLM_TIMEOUT_SECONDS="3")
+def test_a_program_that_hangs_ends_with_its_children_and_others_are_served(tmp_path: Path) -> None:
+    place = OwnPlace(tmp_path, COGNEE_MEMORY_LLM_TIMEOUT_SECONDS="3")
     place.json("capture", "enable", "claude-code", "--summaries", "own")
     place.answer(beside=True)
     place.session()
@@ -269,8 +268,8 @@ def test_a_summary_that_says_nothing_makes_no_memory(place: OwnPlace) -> None:
     assert (result["empty"], result["memories"], result["warnings"]) == (1, 0, [])
 
 
-def test_the_tool_writes_a_compactions_narrative_where_the_settings_name_it(tmp_path: Path, model_cache: Path) -> None:
-    place = OwnPlace(tmp_path, model_cache, COGNEE_MEMORY_LLM_TOOL="claude-code")
+def test_the_tool_writes_a_compactions_narrative_where_the_settings_name_it(tmp_path: Path) -> None:
+    place = OwnPlace(tmp_path, COGNEE_MEMORY_LLM_TOOL="claude-code")
     prose = "The team first weighed several stores for the queue, and then kept to one file on this machine."
     place.answer(output=of_claude(json.dumps({"paragraphs": [prose], "verdicts": []})))
     with place.worker():
@@ -300,13 +299,13 @@ CANNOT_SUMMARISE = [
 
 
 @pytest.mark.parametrize(("arguments", "why"), CANNOT_SUMMARISE)
-def test_a_non_summariser_is_refused(tmp_path: Path, model_cache: Path, arguments: tuple[str, ...], why: str) -> None:
-    refused = OwnPlace(tmp_path, model_cache).cli("capture", "enable", *arguments, check=False)
+def test_a_non_summariser_is_refused(tmp_path: Path, arguments: tuple[str, ...], why: str) -> None:
+    refused = OwnPlace(tmp_path).cli("capture", "enable", *arguments, check=False)
     assert (refused.returncode, why in refused.stderr) == (2, True)
 
 
-def test_a_program_that_is_not_there_is_refused_when_it_is_enabled(tmp_path: Path, model_cache: Path) -> None:
-    place = OwnPlace(tmp_path, model_cache)
+def test_a_program_that_is_not_there_is_refused_when_it_is_enabled(tmp_path: Path) -> None:
+    place = OwnPlace(tmp_path)
     (tmp_path / "bin" / "gemini").unlink()
     place.environment["PATH"] = str(tmp_path / "bin")
     refused = place.cli("capture", "enable", "gemini-cli", "--summaries", "own", check=False)

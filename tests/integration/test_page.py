@@ -6,7 +6,6 @@ console, or that asked another host, fails its test.
 
 import json
 import re
-import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,20 +13,9 @@ from typing import Any, Literal
 
 import pytest
 from harness import CHROMIUM, PATIENCE, Place, RealWorker, until
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    ConsoleMessage,
-    Error,
-    Locator,
-    Page,
-    Request,
-    Route,
-    expect,
-    sync_playwright,
-)
+from playwright import sync_api as browsers
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from bridge import trust
 from worker.http import tickets
 
 AXE = Path(__file__).resolve().parent.parent / "data" / "axe-4.10.3.min.js"
@@ -68,19 +56,9 @@ class Site:
         self.place = place
         self.browser = browser
 
-    @property
-    def url(self) -> str:
-        found = until(lambda: self.place.heartbeat()["http"]["url"], "the worker listens")
-        return str(found)
-
-    @property
-    def token(self) -> str:
-        return self.place.spool.token.read_text("ascii")
-
     def ticket(self) -> str:
-        with urllib.request.urlopen(f"{self.url}/healthz", timeout=30) as answer:
-            assert answer.status == 200
-        return tickets.issue(self.token)
+        assert self.place.asked("GET", "/healthz").status_code == 200
+        return tickets.issue(self.place.token)
 
     def submit(self, *jobs: tuple[str, dict[str, Any]], **fields: Any) -> list[str]:
         return [self.place.submit(kind, payload, **fields) for kind, payload in jobs]
@@ -89,33 +67,38 @@ class Site:
         """Submit them, and wait until they have ended."""
         return [self.place.ended(job).job_id for job in self.submit(*jobs, **fields)]
 
+    def stored(self, *payloads: dict[str, Any]) -> list[int]:
+        """The numbers of new memories."""
+        jobs = self.submit(*(("ingest", payload) for payload in payloads))
+        return [self.place.ended(job).as_dict()["result"]["memory_number"] for job in jobs]
+
 
 class Tab:
     """A tab, and all that it reported. ``expected`` are words of what may be reported."""
 
-    def __init__(self, context: BrowserContext, site: Site) -> None:
+    def __init__(self, context: browsers.BrowserContext, site: Site) -> None:
         self.site = site
         self.page: Page = context.new_page()
         self.page.set_default_timeout(20_000)
         self.expected: list[str] = []
         self.reported: list[str] = []
         self.asked: set[str] = set()
-        self.home = site.url
+        self.home = site.place.url
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.reported.append(f"error: {error}"))
         self.page.on("dialog", lambda dialog: self.reported.append(f"dialog: {dialog.message}"))
         self.page.on("request", self._request)
 
-    def _console(self, message: ConsoleMessage) -> None:
+    def _console(self, message: browsers.ConsoleMessage) -> None:
         self.reported.append(f"{message.type}: {message.text} {message.location.get('url', '')}")
 
-    def _request(self, request: Request) -> None:
+    def _request(self, request: browsers.Request) -> None:
         if not request.url.startswith("data:"):
             self.asked.add(re.sub(r"^(\w+://[^/]+).*", r"\1", request.url))
 
     def open(self, address: str = "#/") -> Page:
         """Sign in, and go there."""
-        self.home = self.site.url
+        self.home = self.site.place.url
         self.page.goto(f"{self.home}/#ticket={self.site.ticket()}")
         expect(self.page.get_by_role("heading", level=1)).to_be_visible()
         return self.go(address)
@@ -133,17 +116,15 @@ class Tab:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
+    with browsers.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         browser.close()
 
 
 @pytest.fixture(scope="module")
-def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
-    place = Place(tmp_path_factory.mktemp("page"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
-    trust.adopt(place.workspace, place.config)
-    return place
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    return Place(tmp_path_factory.mktemp("page"))
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +167,7 @@ def phone(site: Site) -> Iterator[Tab]:
     yield from opened(site, viewport=PHONE, has_touch=True)
 
 
-def context(site: Site, **options: Any) -> BrowserContext:
+def context(site: Site, **options: Any) -> browsers.BrowserContext:
     """Nothing moves in its tabs, since each picture of what moves is drawn by the processor."""
     return site.browser.new_context(reduced_motion="reduce", **options)
 
@@ -204,9 +185,9 @@ def emptied(tab: Tab) -> Iterator[Tab]:
     for page in tab.page.context.pages:
         if page != tab.page:
             page.close()
-    tab.page.evaluate("sessionStorage.clear(); localStorage.clear()")
-    with suppress(Error):  # the worker may have ended
-        tab.page.goto(f"{tab.home}/healthz")  # so that the next page has the same process
+    with suppress(browsers.Error):  # the worker may have ended
+        tab.page.goto(f"{tab.home}/healthz")  # where nothing asks with what is cleared; the same process for the next
+        tab.page.evaluate("sessionStorage.clear(); localStorage.clear()")
     troubles, asked = tab.troubles(), {*tab.asked}
     tab.expected.clear()
     tab.reported.clear()
@@ -220,14 +201,14 @@ def emptied(tab: Tab) -> Iterator[Tab]:
 
 def test_signed_out_it_says_how_to_sign_in_and_shows_nothing(site: Site, tab: Tab) -> None:
     site.ticket()
-    tab.page.goto(site.url)
+    tab.page.goto(site.place.url)
     expect(tab.page.get_by_role("heading", name="This page needs a key")).to_be_visible()
     expect(tab.page.get_by_text("cognee-memory open")).to_be_visible()
     assert not tab.page.locator("nav, table").count()
 
 
 def test_a_ticket_signs_in_once_and_leaves_the_address(site: Site, tab: Tab, browser: Browser) -> None:
-    address = f"{site.url}/#ticket={site.ticket()}"
+    address = f"{site.place.url}/#ticket={site.ticket()}"
     tab.page.goto(address)
     expect(tab.page.get_by_role("heading", name="Queue")).to_be_visible()
     assert "ticket" not in tab.page.url
@@ -237,7 +218,7 @@ def test_a_ticket_signs_in_once_and_leaves_the_address(site: Site, tab: Tab, bro
     with tab.page.expect_response("**/v1/session") as refused:
         tab.page.goto(address)
     assert refused.value.status == 401
-    tab.page.goto(f"{site.url}/#/topics")
+    tab.page.goto(f"{site.place.url}/#/topics")
     expect(tab.page.get_by_role("heading", name="Topics"), "who is signed in stays so").to_be_visible()
     tab.page.evaluate("sessionStorage.clear()")
     tab.page.goto("about:blank")
@@ -287,6 +268,7 @@ def test_failures_of_one_cause_are_found_understood_and_run_again_together(site:
     cause = page.locator(".cause", has_text="TOPIC_NOT_FOUND")
     expect(cause).to_contain_text("There is no topic 'nowhere'.")
     expect(cause.locator("code", has_text="cognee-memory topics")).to_be_visible()
+    expect(cause.locator('[data-tone="soft"]'), "it would fail again").to_have_text("Dismiss…")
     cause.get_by_role("link", name="Show them").click()
     expect(page).to_have_url(re.compile("state=failed&error=TOPIC_NOT_FOUND"))
     expect(page.locator(".jobs tbody tr")).to_have_count(count)
@@ -294,6 +276,8 @@ def test_failures_of_one_cause_are_found_understood_and_run_again_together(site:
     expect(page.locator(".notice")).to_contain_text(f"{count} jobs will run again.")
     for job in jobs:
         until(lambda job=job: (found := site.place.record(job)) and found.generation == 2 and found.ended, "again")
+    tab.go(f"#/jobs/{jobs[0]}")
+    expect(page.locator('.actions [data-tone="accent"]')).to_have_text("Dismiss…")
 
 
 def test_jobs_that_differ_in_why_they_failed_say_so_each(site: Site, tab: Tab) -> None:
@@ -350,7 +334,7 @@ def test_what_cannot_be_mended_is_dismissed(site: Site, tab: Tab) -> None:
     page.get_by_role("button", name="Dismiss…").last.click()
     page.get_by_role("button", name="Dismiss them").click()
     expect(page.get_by_role("link", name=one)).to_have_count(0)
-    page.goto(f"{site.url}/#/jobs/{other}")
+    page.goto(f"{site.place.url}/#/jobs/{other}")
     page.get_by_role("button", name="Dismiss…").click()
     page.get_by_role("button", name="Dismiss it").click()
     expect(page.get_by_role("heading", name="Queue")).to_be_visible()
@@ -438,16 +422,6 @@ def test_a_row_says_what_its_job_is_about_and_leads_to_the_memory_that_it_made(s
     expect(page.get_by_role("heading", name="ingest Colours of the lamps")).to_be_visible()
 
 
-def test_what_would_fail_again_is_advised_to_be_dismissed(site: Site, tab: Tab) -> None:
-    [job] = site.ended(("compact", {"topic_id": "no-such-topic"}))
-    page = tab.open()
-    cause = page.locator(".cause", has_text="TOPIC_NOT_FOUND")
-    advised = cause.locator('[data-tone="soft"]')
-    expect(advised).to_have_text("Dismiss…")
-    tab.go(f"#/jobs/{job}")
-    expect(page.locator('.actions [data-tone="accent"]')).to_have_text("Dismiss…")
-
-
 def test_a_rejected_file_says_why(site: Site, tab: Tab) -> None:
     (site.place.spool.inbox / "broken.json").write_text("{ no json", "utf-8")
     page = tab.open()
@@ -526,7 +500,8 @@ def test_the_skip_link_leads_past_what_stands_above(tab: Tab) -> None:
 # --- activity ---
 
 
-def test_activity_has_bars_lines_and_a_table(site: Site, tab: Tab) -> None:
+def test_activity_has_bars_lines_a_table_and_an_axis_of_full_hours(site: Site, tab: Tab) -> None:
+    site.ended(("noop", {}))
     page = tab.open("#/activity?hours=1")
     expect(page.locator("rect.bar").first).to_be_visible()
     expect(page.get_by_role("img", name=re.compile("Jobs that ended, per minute"))).to_be_visible()
@@ -535,12 +510,8 @@ def test_activity_has_bars_lines_and_a_table(site: Site, tab: Tab) -> None:
     expect(page.get_by_role("columnheader", name="succeeded")).to_be_visible()
     page.get_by_role("link", name="Last 7 days").click()
     expect(page.get_by_role("img", name=re.compile("per two hours"))).to_be_visible()
-
-
-def test_the_axis_of_time_has_full_hours(site: Site, tab: Tab) -> None:
-    site.ended(("noop", {}))
-    page = tab.open("#/activity?hours=24")
-    expect(page.locator("rect.bar").first).to_be_visible()
+    page.get_by_role("link", name="Last day").click()
+    expect(page.get_by_role("img", name=re.compile("per half hour"))).to_be_visible()
     ticks = page.locator("svg").first.locator("text.tick").all_text_contents()
     hours = [int(text[:2]) for text in ticks if re.fullmatch(r"[0-9]{2}:00", text)]
     assert len(hours) >= 4
@@ -632,8 +603,8 @@ def test_the_browser_filters_opens_a_memory_and_sets_its_status(site: Site, tab:
 
 
 def test_two_buttons_give_feedback_a_second_press_takes_it_back(site: Site, tab: Tab, remembered: list[str]) -> None:
-    [job] = site.submit(("ingest", summary("To be judged", "judging", "It was of use.", day=17)))
-    page = tab.open(f"#/memories/{site.place.ended(job).as_dict()['result']['memory_number']}")
+    [number] = site.stored(summary("To be judged", "judging", "It was of use.", day=17))
+    page = tab.open(f"#/memories/{number}")
     feedback = page.get_by_role("group", name="Feedback")
     helped, wrong = (feedback.get_by_role("button", name=name) for name in ("This helped", "This is wrong"))
     expect(helped).to_have_text("This helped 0")
@@ -748,9 +719,7 @@ def test_a_compaction_is_shown_done_as_shown_and_taken_back(site: Site, tab: Tab
 
 
 def test_what_is_open_is_listed_with_its_topic_and_leads_to_its_memory(site: Site, tab: Tab) -> None:
-    asks = summary("Owls", "owls", "Owls are counted at night.", day=3)
-    asks["summary"]["open_questions"] = ["Who feeds the owls?"]
-    site.ended(("ingest", asks))
+    site.stored(summary("Owls", "owls", "Owls are counted at night.", open_questions=["Who feeds the owls?"]))
     page = tab.open("#/topics")
     still_open = page.get_by_role("region", name="Still open")
     expect(still_open.get_by_role("link", name="Owls", exact=True)).to_be_visible()
@@ -764,10 +733,7 @@ def test_what_is_open_is_listed_with_its_topic_and_leads_to_its_memory(site: Sit
 def test_a_disputed_pair_is_counted_settled_by_the_keyboard_and_taken_back_in_its_place(site: Site, tab: Tab) -> None:
     """The texts are full of markup, and stay text."""
     older, newer = f"The gate is locked {HOSTILE}", f"The gate is unlocked {HOSTILE}"
-    jobs = site.submit(
-        ("ingest", summary("The gate", "gate", older, day=3)), ("ingest", summary("The gate", "gate", newer, day=4))
-    )
-    numbers = [site.place.ended(job).as_dict()["result"]["memory_number"] for job in jobs]
+    numbers = site.stored(summary("The gate", "gate", older, day=3), summary("The gate", "gate", newer, day=4))
     page = tab.open("#/topics")
     row = page.locator(".topics tbody tr", has=page.get_by_role("link", name="gate"))
     row.get_by_role("link", name="1 contradiction").click()
@@ -808,10 +774,8 @@ def test_a_disputed_pair_is_counted_settled_by_the_keyboard_and_taken_back_in_it
 
 
 def test_a_pair_that_cannot_be_settled_says_why_and_stays_disputed(site: Site, tab: Tab) -> None:
-    texts = ("The ferry is locked.", "The ferry is unlocked.")
-    said = zip(texts, (4, 5), strict=True)
-    jobs = site.submit(*(("ingest", summary("The ferry", "ferry", text, day=day)) for text, day in said))
-    first, second = (site.place.ended(job).as_dict()["result"]["memory_number"] for job in jobs)
+    texts = {4: "The ferry is locked.", 5: "The ferry is unlocked."}
+    first, second = site.stored(*(summary("The ferry", "ferry", text, day=day) for day, text in texts.items()))
     page = tab.open("#/review?topic_id=ferry")
     pair = page.get_by_role("listitem", name=f"Pair {first}/{second}")
     expect(pair).to_be_visible()

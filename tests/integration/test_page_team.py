@@ -4,7 +4,6 @@ A real Postgres, two machines, and a link between one of them and the gateway, w
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,9 +26,9 @@ class Shown:
 
 
 @pytest.fixture(scope="module")
-def shown(model_cache: Path, tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Shown]:  # noqa: F811
+def shown(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Shown]:  # noqa: F811
     with database() as dsn:
-        team = Team(tmp_path_factory.mktemp("team"), dsn, model_cache)
+        team = Team(tmp_path_factory.mktemp("team"), dsn)
         with Link(team.gateway.port) as link, (first := team.machine("first", port=link.port)).worker():
             second = team.machine("second")
             with second.worker():

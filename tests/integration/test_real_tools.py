@@ -65,11 +65,11 @@ SUMMARY = {
 
 @pytest.fixture(scope="module", params=["hooks"])
 def running(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, model_cache: Path
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Place, AgentModels]]:
     """A worker, and the model of the tools."""
     base = tmp_path_factory.mktemp(request.param)
-    place = Place(base, HOME=str(base / "home"), COGNEE_MEMORY_CACHE_DIR=str(model_cache), PATH=SEARCHED)
+    place = Place(base, HOME=str(base / "home"), PATH=SEARCHED)
     foreign = ("CLAUDE", "ANTHROPIC", "CODEX", "OPENAI", "GEMINI", "GOOGLE", "OPENCODE", "XDG_")
     place.environment = {name: value for name, value in place.environment.items() if not name.startswith(foreign)}
     with AgentModels(ANSWER).running() as server:
@@ -85,17 +85,23 @@ def running(
             yield place, server
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_a_session_is_captured_by_itself_and_begins_the_next(tool: Tool, running: tuple[Place, AgentModels]) -> None:
-    place, server = running
+def set_up(tool: Tool, place: Place, url: str) -> tuple[str, Path]:
+    """The tool's program, and its settings as somebody has them. Skips the test without the program."""
     program = shutil.which(tool.program, path=SEARCHED)
     if program is None:
         pytest.skip(f"{tool.program} is neither in the folder COGNEE_MEMORY_TOOLS nor on the PATH")
     settings = Path(place.environment["HOME"]) / tool.settings
-    before = tool.before.replace("SERVER", server.url).encode()
-    if before:
-        settings.parent.mkdir(parents=True)
-        settings.write_bytes(before)
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    if tool.before:
+        settings.write_bytes(tool.before.replace("SERVER", url).encode())
+    return program, settings
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_session_is_captured_by_itself_and_begins_the_next(tool: Tool, running: tuple[Place, AgentModels]) -> None:
+    place, server = running
+    program, settings = set_up(tool, place, server.url)
+    before = settings.read_bytes() if settings.exists() else b""
     assert any(each["changed"] for each in place.json("capture", "install", tool.name, "--yes")["files"])
 
     def session(question: str) -> None:
@@ -133,13 +139,7 @@ def test_a_session_is_captured_by_itself_and_begins_the_next(tool: Tool, running
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_a_tool_summarises_its_session_without_tools_or_trace(tool: Tool, running: tuple[Place, AgentModels]) -> None:
     place, server = running
-    program = shutil.which(tool.program, path=SEARCHED)
-    if program is None:
-        pytest.skip(f"{tool.program} is neither in the folder COGNEE_MEMORY_TOOLS nor on the PATH")
-    settings = Path(place.environment["HOME"]) / tool.settings
-    settings.parent.mkdir(parents=True, exist_ok=True)
-    if tool.before:
-        settings.write_bytes(tool.before.replace("SERVER", server.url).encode())
+    program, _ = set_up(tool, place, server.url)
     (place.workspace.root / "AGENTS.md").write_text("Talk like a pirate.", "utf-8")
     asked = f"Let's have the importer keep its queue of jobs in SQLite. ({tool.name})"
     command = [program, *(part for part in tool.prompt if "hook" not in part), asked]

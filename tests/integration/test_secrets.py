@@ -10,7 +10,6 @@ from harness import Place, until
 from llm_server import LlmServer
 from traces import holds
 
-from bridge import trust
 from jobs import client, files, spool
 from jobs.model import job_digest
 
@@ -37,10 +36,9 @@ BAD = {
 
 @pytest.mark.cognee
 @pytest.mark.timeout(600)
-def test_no_byte_of_the_workspace_tells_of_a_secret_that_was_dropped(tmp_path: Path, model_cache: Path) -> None:
+def test_no_byte_of_the_workspace_tells_of_a_secret_that_was_dropped(tmp_path: Path) -> None:
     with LlmServer() as model:
-        place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache), **model.environment())
-        trust.adopt(place.workspace, place.config)
+        place = Place(tmp_path, **model.environment())
         files.make_folder(place.workspace.cognee_data)
         old = place.workspace.cognee_data / f"text_{md5(OLD.encode(), usedforsecurity=False).hexdigest()}.txt"
         old.write_text(OLD)  # as an earlier version left it

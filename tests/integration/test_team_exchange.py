@@ -1,7 +1,6 @@
 """What a machine does with jobs that its team does not take. A real Postgres; one answer of it is replaced."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -9,19 +8,19 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from inbox_door import job_of
+from team_parts import shared_workspace, taken
 
 from bridge.team import retention
 from bridge.team.membership import Membership
 from bridge.team.postgres_team import PostgresTeam
-from bridge.team.rows import Author, Described
 from bridge.team.server import Server
 from bridge.team.shared_jobs import Posted
 from jobs import clock, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lifecycle import accept
-from jobs.model import Job, Record, encode
-from jobs.parse import parse_job
+from jobs.model import Job, Record
 from worker.scheduling.ledger import Ledger
 from worker.team.exchange import Exchange
 from worker.team.machine_jobs import MachineJobs
@@ -45,9 +44,7 @@ def team(dsn: str) -> Iterator[Picky]:
 
 @pytest.fixture
 def workspace_id(team: Picky) -> str:
-    found = str(uuid4())
-    team.share(Described(found, "w", 8, "fake", 8), str(uuid4()), [], Author("node"))
-    return found
+    return shared_workspace(team)
 
 
 @pytest.fixture
@@ -61,11 +58,7 @@ def exchange_of(
     place: SpoolPaths, team: PostgresTeam, workspace_id: str, *job_ids: str, kind: str = "forget", **payload: Any
 ) -> tuple[Exchange, Ledger]:
     ledger = Ledger(place, [])
-    files = {
-        each: {"schema_version": 1, "job_id": each, "kind": kind, "payload": payload or {"topic_id": "t"}}
-        for each in job_ids
-    }
-    jobs = [parse_job(job_id, encode(file)) for job_id, file in files.items()]
+    jobs = [job_of(each, kind, payload or {"topic_id": "t"}) for each in job_ids]
     ledger.accept([(job, accept(job, clock.now())) for job in jobs])
     membership = Membership(workspace_id, "node", shares=False)
     exchange = Exchange(place, ledger, team, membership, MachineJobs(place, ledger).stays)
@@ -85,17 +78,13 @@ def test_a_wrong_clocks_job_has_the_teams_time(place: SpoolPaths, team: Picky, w
     now = clock.now()
     dropped_at = clock.iso(now + timedelta(hours=2 - hours))  # by the wrong clock
     given = {"topic": "t", "context": "c", "created_at": "2026-01-01T00:00:00Z"}
-    file = {"schema_version": 1, "job_id": "a", "kind": "ingest", "payload": {"summary": given}}
-    job = parse_job("a", encode(file | {"submitted_at": dropped_at}))
+    job = job_of("a", "ingest", {"summary": given}, submitted_at=dropped_at)
     ledger = Ledger(place, [])
     ledger.accept([(job, accept(job, now + timedelta(hours=2 - hours)))])
     membership = Membership(workspace_id, "node", shares=False)
     exchange = Exchange(place, ledger, Behind(team._server), membership, lambda record: False)
     exchange.run()
-    lease = team.take("node", [workspace_id], 30)
-    assert lease is not None
-    [posted] = team.due(lease, "node", 10)
-    assert posted.job is not None
+    [posted] = team.due(taken(team, "node", workspace_id), "node", 10)
     for moment in (posted.job["submitted_at"], posted.record.submitted_at, posted.record.accepted_at):
         assert abs(clock.parse(moment) - (now - timedelta(hours=hours))) < timedelta(seconds=20)
     assert posted.job["payload"]["summary"]["created_at"] == given["created_at"]
@@ -105,13 +94,9 @@ def test_a_wrong_clocks_job_has_the_teams_time(place: SpoolPaths, team: Picky, w
 def test_no_job_counts_as_submitted_later_than_now(place: SpoolPaths, team: Picky, workspace_id: str) -> None:
     """As one that was dropped before the clock was put right."""
     later = clock.now() + timedelta(hours=2)
-    job = replace(parse_job("a", encode({"schema_version": 1, "job_id": "a", "kind": "check", "payload": {}})),
-                  submitted_at=clock.iso(later))  # fmt: skip
+    job = job_of("a", "check", submitted_at=clock.iso(later))
     team.post(workspace_id, "node", [(job, accept(job, later))])
-    lease = team.take("node", [workspace_id], 30)
-    assert lease is not None
-    [posted] = team.due(lease, "node", 10)
-    assert posted.job is not None
+    [posted] = team.due(taken(team, "node", workspace_id), "node", 10)
     assert clock.parse(posted.job["submitted_at"]) <= team.time()
 
 
@@ -119,8 +104,6 @@ def test_a_job_that_the_team_refuses_ends_and_stops_no_other(place: SpoolPaths, 
     exchange, ledger = exchange_of(place, team, workspace_id, "a", "bad", "c")
     exchange.run()
     refused = ledger.find("bad")
-    assert refused is not None
-    assert refused.error is not None
     assert (refused.state, refused.error["code"]) == ("failed", "ARGUMENT_INVALID")
     assert {job_id: exchange.cancel(job_id) for job_id in ("a", "c")} == {"a": "running", "c": "running"}
     exchange.write(exchange.reports())
@@ -188,8 +171,7 @@ def test_attachments_end_with_a_job_and_a_retry_wants_them(place: SpoolPaths, te
     exchange, ledger = exchange_of(place, team, workspace_id, "a", kind="import", path="all.jsonl")
     attach(team, workspace_id, "a", b"one")
     exchange.run()
-    lease = team.take("pool", [workspace_id], 60)
-    assert lease is not None
+    lease = taken(team, "pool", workspace_id)
     [due] = team.due(lease, "pool", 9)
     attach(team, workspace_id, "a", b"another")
     running = lifecycle.step(due.record, lifecycle.Started(), clock.now())

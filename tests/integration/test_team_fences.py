@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -18,6 +18,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 from harness import until
 from inbox_door import job_of
+from team_parts import place_of, post, shared_workspace, taken
 
 from bridge.memory import Content, Memory, Metadata
 from bridge.store.team.team_store import TeamStore
@@ -26,11 +27,10 @@ from bridge.team import leases, rows
 from bridge.team.gap import Missing
 from bridge.team.leases import Lease
 from bridge.team.postgres_team import PostgresTeam
-from bridge.team.rows import Author, Described, Position, SharedRow
+from bridge.team.rows import Author, Position, SharedRow
 from bridge.team.server import Connection, Server
 from jobs import clock, lifecycle
 from jobs.errors import JobError
-from jobs.layout import Workspace
 from jobs.lifecycle import CRASH_LIMITS
 from worker.pool.team_jobs import TeamJobs
 
@@ -46,20 +46,7 @@ def team(dsn: str) -> Iterator[PostgresTeam]:
 
 @pytest.fixture
 def workspace_id(team: PostgresTeam) -> str:
-    found = str(uuid4())
-    team.share(Described(found, "w", 8, "fake", 8), str(uuid4()), [], Author("first"))
-    return found
-
-
-def post(team: PostgresTeam, workspace_id: str, job_id: str) -> None:
-    job = job_of(job_id)
-    assert team.post(workspace_id, "first", [(job, lifecycle.accept(job, clock.now()))]) == {job_id: "posted"}
-
-
-def taken(team: PostgresTeam, workspace_id: str, node: str, seconds: float = 60.0) -> Lease:
-    lease = team.take(node, [workspace_id], seconds)
-    assert lease is not None
-    return lease
+    return shared_workspace(team)
 
 
 def expire(team: PostgresTeam, lease: Lease) -> None:
@@ -78,11 +65,11 @@ def late_outcome(team: PostgresTeam, workspace_id: str) -> str:
     """What the record of a job says after its first worker has lost the lease, and reports a failure afterwards."""
     post(team, workspace_id, "a")
     first, second = (TeamJobs(team, node, CRASH_LIMITS) for node in ("first", "second"))
-    lease = taken(team, workspace_id, "first")
+    lease = taken(team, "first", workspace_id)
     first.hold(lease)
     [started] = first.apply({"a": lifecycle.Started()} if first.next() == "a" else {})
     expire(team, lease)
-    second.hold(taken(team, workspace_id, "second"))
+    second.hold(taken(team, "second", workspace_id))
     assert second.next() == "a", "the second one runs it again"
     [again] = second.apply({"a": lifecycle.Started()})
     assert (again.attempt, again.attempts[0].outcome) == (2, "worker_died")
@@ -104,11 +91,11 @@ def test_without_the_fence_it_stands(team: PostgresTeam, workspace_id: str, monk
 
 def test_a_lease_that_is_held_is_nobody_elses_and_one_that_ended_is(team: PostgresTeam, workspace_id: str) -> None:
     post(team, workspace_id, "a")
-    lease = taken(team, workspace_id, "first")
+    lease = taken(team, "first", workspace_id)
     assert team.take("second", [workspace_id], 60) is None
     assert team.renew(lease, 60)
     expire(team, lease)
-    other = taken(team, workspace_id, "second")
+    other = taken(team, "second", workspace_id)
     assert other.number > lease.number
     assert not team.renew(lease, 60)
     team.release(lease)
@@ -117,7 +104,7 @@ def test_a_lease_that_is_held_is_nobody_elses_and_one_that_ended_is(team: Postgr
 
 def test_a_renewal_that_comes_after_the_release_holds_nothing(team: PostgresTeam, workspace_id: str) -> None:
     post(team, workspace_id, "a")
-    lease = taken(team, workspace_id, "first")
+    lease = taken(team, "first", workspace_id)
     team.release(lease)
     assert not team.renew(lease, 30)
     assert team.take("second", [workspace_id], 30) is not None
@@ -148,26 +135,18 @@ def test_a_job_run_before_the_database_was_restored_waits_there_again(team: Post
     running = lifecycle.step(lifecycle.accept(job, clock.now()), lifecycle.Started(), clock.now())
     assert running.state == "running"
     team.post(workspace_id, "first", [(job, running)])
-    [due] = team.due(taken(team, workspace_id, "first"), "first", 10)
+    [due] = team.due(taken(team, "first", workspace_id), "first", 10)
     assert due.record.state == "queued"
 
 
 def test_a_workspace_with_many_jobs_does_not_keep_the_others_waiting(team: PostgresTeam) -> None:
-    busy, other = str(uuid4()), str(uuid4())
-    for each in (busy, other):
-        team.share(Described(each, "w", 8, "fake", 8), str(uuid4()), [], Author("first"))
+    busy, other = shared_workspace(team), shared_workspace(team)
     for number in range(5):
         post(team, busy, f"b{number}")
-    first = taken_of(team, [busy, other])
+    first = taken(team, "first", busy, other)
     team.release(first)
     post(team, other, "o")
-    assert [taken_of(team, [busy, other]).workspace_id for _ in range(2)] == [other, busy]
-
-
-def taken_of(team: PostgresTeam, served: list[str]) -> Lease:
-    lease = team.take("first", served, 60.0)
-    assert lease is not None
-    return lease
+    assert [taken(team, "first", busy, other).workspace_id for _ in range(2)] == [other, busy]
 
 
 def test_ended_jobs_and_changes_are_not_kept_for_ever(team: PostgresTeam, workspace_id: str, dsn: str) -> None:
@@ -175,7 +154,6 @@ def test_ended_jobs_and_changes_are_not_kept_for_ever(team: PostgresTeam, worksp
         post(team, workspace_id, job_id)
     for number in range(3):
         at = team.registered(workspace_id)
-        assert at is not None
         team.commit(workspace_id, at.position, [], [f"job-{number}"], Author("first"), 8)
     with psycopg.connect(dsn, options="-c search_path=cognee_memory", autocommit=True) as connection:
         connection.execute("UPDATE jobs SET state = 'ended' WHERE job_id IN ('old', 'new')")
@@ -183,7 +161,7 @@ def test_ended_jobs_and_changes_are_not_kept_for_ever(team: PostgresTeam, worksp
         connection.execute("UPDATE changes SET at = 'epoch' WHERE seq <> 3")
 
         def left() -> tuple[list[str], list[int]]:
-            lease = taken(team, workspace_id, "first")
+            lease = taken(team, "first", workspace_id)
             team.release(lease)
             jobs = connection.execute("SELECT job_id FROM jobs WHERE workspace_id = %s ORDER BY 1", (workspace_id,))
             changes = connection.execute("SELECT seq FROM changes WHERE workspace_id = %s ORDER BY 1", (workspace_id,))
@@ -196,7 +174,7 @@ def test_ended_jobs_and_changes_are_not_kept_for_ever(team: PostgresTeam, worksp
 
 def test_a_job_that_is_posted_while_the_lease_is_given_up_is_due(team: PostgresTeam, workspace_id: str) -> None:
     post(team, workspace_id, "a")
-    lease = taken(team, workspace_id, "first")
+    lease = taken(team, "first", workspace_id)
     jobs = TeamJobs(team, "first", CRASH_LIMITS)
     jobs.hold(lease)
     assert jobs.next() == "a"
@@ -204,12 +182,11 @@ def test_a_job_that_is_posted_while_the_lease_is_given_up_is_due(team: PostgresT
     jobs.apply({"a": lifecycle.Succeeded({})}, {"a": started.ticket})
     post(team, workspace_id, "b")
     team.release(lease)
-    assert taken(team, workspace_id, "second").number > lease.number
+    assert taken(team, "second", workspace_id).number > lease.number
 
 
 def test_who_finds_no_job_knows_when_one_may_be_due(team: PostgresTeam) -> None:
-    workspace_id = str(uuid4())
-    team.share(Described(workspace_id, "w", 8, "its own model", 8), str(uuid4()), [], Author("first"))
+    workspace_id = shared_workspace(team, "its own model")
 
     def due(node: str) -> float | None:
         assert team.take(node, [workspace_id], 0.001) is None, "no job is due"
@@ -221,7 +198,7 @@ def test_who_finds_no_job_knows_when_one_may_be_due(team: PostgresTeam) -> None:
     team.post(workspace_id, "first", [(job, later)])
     assert 3500 < (due("first") or 0) <= 3600
     post(team, workspace_id, "a")
-    lease = taken(team, workspace_id, "first")
+    lease = taken(team, "first", workspace_id)
     assert 50 < (due("second") or 0) <= 60, "the holder may die"
     jobs = TeamJobs(team, "first", CRASH_LIMITS)
     jobs.hold(lease)
@@ -250,7 +227,6 @@ def test_what_a_copy_lacks_is_told_in_numbers(team: PostgresTeam, workspace_id: 
     tombstone = SharedRow("tombstones", '["x"]', {"id": "x", "forgotten_at": AT})
     positions = [Position(0, "")]
     found = team.registered(workspace_id)
-    assert found is not None
     positions.append(found.position)
     for row in (tombstone, SharedRow("memories", "[1]", None)):
         positions.append(team.commit(workspace_id, positions[-1], [row], [], Author("first"), 8))
@@ -260,36 +236,7 @@ def test_what_a_copy_lacks_is_told_in_numbers(team: PostgresTeam, workspace_id: 
     assert team.missing(str(uuid4()), positions[seq]) is None
 
 
-@pytest.mark.parametrize("hours", [-5, 5])
-def test_a_worker_whose_clock_is_hours_off_runs_jobs_by_the_time_of_the_server(
-    team: PostgresTeam, workspace_id: str, hours: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    post(team, workspace_id, "a")
-    lease = taken(team, workspace_id, "first")
-    real = clock.now
-    monkeypatch.setattr(clock, "now", lambda: real() + timedelta(hours=hours))
-    jobs = TeamJobs(team, "first", CRASH_LIMITS)
-    jobs.hold(lease)
-    assert jobs.next() == "a"
-    [started] = jobs.apply({"a": lifecycle.Started()})
-    assert abs(clock.parse(started.started_at or "") - datetime.now(UTC)) < timedelta(minutes=5)
-
-
-def test_no_job_counts_as_accepted_in_the_future_whatever_a_machine_says(team: PostgresTeam, workspace_id: str) -> None:
-    job = job_of("a")
-    team.post(workspace_id, "first", [(job, lifecycle.accept(job, clock.now() + timedelta(hours=5)))])
-    [due] = team.due(taken(team, workspace_id, "first"), "first", 10)
-    assert clock.parse(due.record.accepted_at or "") <= team.time()
-
-
 # --- the position ---
-
-
-def place_of(folder: Path) -> Workspace:
-    folder.mkdir()
-    workspace = Workspace(folder)
-    workspace.memory.mkdir(mode=0o700)
-    return workspace
 
 
 def memory(words: str) -> Memory:
@@ -305,10 +252,10 @@ def two_writers(folder: Path, team: PostgresTeam) -> tuple[list[str], list[str]]
     second = TeamStore(place_of(folder / "2"), embedder, team, workspace_id, Author("second"))
     second.catch_up()
     post(team, workspace_id, "a")
-    lease = taken(team, workspace_id, "first")
+    lease = taken(team, "first", workspace_id)
     first.use_lease(lease.number)
     expire(team, lease)
-    other = taken(team, workspace_id, "second")
+    other = taken(team, "second", workspace_id)
     second.use_lease(other.number)
     [due] = team.due(other, "second", 1)
     team.write(other, [lifecycle.step(due.record, lifecycle.Started(), clock.now())])
@@ -348,7 +295,6 @@ def test_without_fences_a_memory_is_lost(tmp_path: Path, team: PostgresTeam, mon
     def unfenced(connection: Connection, workspace_id: str, before: Position, *rest: Any) -> Position:
         """A commit for whatever position the workspace has."""
         found = rows.registered(connection, workspace_id)
-        assert found is not None
         return fenced(connection, workspace_id, found.position, *rest)
 
     monkeypatch.setattr(TeamStore, "use_lease", nothing)
@@ -371,7 +317,6 @@ def test_a_reader_by_number_misses_no_change_of_writers_at_the_same_time(team: P
             row = SharedRow("tombstones", f'["{writer}-{number}"]', {"id": f"{writer}-{number}", "forgotten_at": AT})
             while True:
                 found = team.registered(workspace_id)
-                assert found is not None
                 try:
                     team.commit(workspace_id, found.position, [row], [], Author(str(writer)), 8)
                     break
@@ -384,7 +329,6 @@ def test_a_reader_by_number_misses_no_change_of_writers_at_the_same_time(team: P
         position, is_last = Position(0, ""), False
         while True:
             with team.incoming(workspace_id, position) as found:
-                assert found is not None
                 seen |= {row.key for _, row in found.rows}
                 position = found.registered.position
             if is_last:
@@ -398,7 +342,6 @@ def test_a_reader_by_number_misses_no_change_of_writers_at_the_same_time(team: P
         done.set()
         assert len(reader.result()) == writers * each
     found = team.registered(workspace_id)
-    assert found is not None
     assert found.position.seq == 1 + writers * each, "no number is left out"
 
 
@@ -430,12 +373,11 @@ def test_a_server_that_only_reads_is_left_and_reached_again_once_it_writes(dsn: 
 def test_a_record_with_a_text_that_postgresql_cannot_store_ends_its_job(team: PostgresTeam, workspace_id: str) -> None:
     """The name of a file need not be UTF-8, and an error may quote it."""
     post(team, workspace_id, "a")
-    lease = taken(team, workspace_id, "first")
+    lease = taken(team, "first", workspace_id)
     [due] = team.due(lease, "first", 1)
     started = lifecycle.step(due.record, lifecycle.Started(), clock.now())
     error = JobError("PATH_INVALID", "There is no file na\udcefve\0.md.")
     team.write(lease, [lifecycle.step(started, lifecycle.Failed(error), clock.now())])
     [report] = team.reports("first", workspace_id)
-    assert report.record.error is not None
     assert (report.record.state, report.record.error["message"]) == ("failed", "There is no file na?ve?.md.")
     assert [each.job_id for each in team.failed_jobs(workspace_id, 10)] == ["a"]

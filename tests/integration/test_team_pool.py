@@ -10,22 +10,19 @@ from pathlib import Path
 from uuid import uuid4
 
 from harness import until
+from inbox_door import job_of
 from machines import Team, files_with, remember, remembered, succeeded, summary, titles
 from pools import PoolProcess
 from postgres import free_port
 
 from bridge.team.rows import Author, Described
 from jobs import clock, lifecycle
-from jobs.model import encode
-from jobs.parse import parse_job
 
 
-def test_a_pool_runs_all_workspaces_jobs_and_keeps_so_many_copies(tmp_path: Path, dsn: str, model_cache: Path) -> None:
-    port, team = free_port(), Team(tmp_path, dsn, model_cache, workers=0)
+def test_a_pool_runs_all_workspaces_jobs_and_keeps_so_many_copies(tmp_path: Path, dsn: str) -> None:
+    port, team = free_port(), Team(tmp_path, dsn, workers=0)
     place, further = team.machine("laptop"), [str(uuid4()) for _ in range(2)]
-    with PoolProcess(
-        tmp_path / "host", dsn, model_cache, "--workers", "2", "--copies", "2", "--metrics-port", str(port)
-    ) as pool:
+    with PoolProcess(tmp_path / "host", dsn, "--workers", "2", "--copies", "2", "--metrics-port", str(port)) as pool:
         with place.worker():
             jobs = [place.submit("ingest", summary(topic, 1)) for topic in ("The queue is a spool", "Receipts stay")]
             assert {place.ended(job_id).state for job_id in jobs} == {"succeeded"}
@@ -37,7 +34,7 @@ def test_a_pool_runs_all_workspaces_jobs_and_keeps_so_many_copies(tmp_path: Path
             with team.gateway.team(team.gateway.token(team.person)) as reached:
                 reached.share(Described(workspace_id, "w", *described), str(uuid4()), [], Author("phone"))
                 said = summary(f"Invoices of {number} are rounded up", 1)
-                job = parse_job("a", encode({"schema_version": 1, "job_id": "a", "kind": "ingest", "payload": said}))
+                job = job_of("a", "ingest", said)
                 reached.post(workspace_id, "phone", [(job, lifecycle.accept(job, clock.now()))])
         ended = "SELECT 1 FROM jobs WHERE workspace_id <> %s AND record->>'state' = 'succeeded' AND job_id = 'a'"
         until(lambda: len(team.rows(ended)) == 2, "they have run")
@@ -51,20 +48,20 @@ def test_a_pool_runs_all_workspaces_jobs_and_keeps_so_many_copies(tmp_path: Path
         assert len(team.rows(nodes)) == 1, "a removed copy is none of the team's any more"
 
 
-def test_what_an_ended_pool_ran_has_one_effect_and_a_copy_forgets(tmp_path: Path, dsn: str, model_cache: Path) -> None:
+def test_what_an_ended_pool_ran_has_one_effect_and_a_copy_forgets(tmp_path: Path, dsn: str) -> None:
     """One pool is killed and another one stopped in the middle of a job; what was forgotten meanwhile is gone."""
     lease = {"COGNEE_MEMORY_LEASE_SECONDS": "8"}
-    team = Team(tmp_path, dsn, model_cache, workers=0)
+    team = Team(tmp_path, dsn, workers=0)
     place = team.machine("laptop")
     with place.worker():
-        pool = PoolProcess(tmp_path / "host", dsn, model_cache, **lease)
+        pool = PoolProcess(tmp_path / "host", dsn, **lease)
         memory_id = remembered(place, remember(place, "The quokkazebra is a lock"))
         assert files_with(pool.folder / team.workspace_id, "quokkazebra")
         running = place.submit("noop", {"sleep_ms": 600_000})
         place.in_state(running, "running")
         waiting = remember(place, "Receipts stay")
         pool.kill()
-        with pool, PoolProcess(tmp_path / "other", dsn, model_cache, **lease) as other:
+        with pool, PoolProcess(tmp_path / "other", dsn, **lease) as other:
             again = until(lambda: found if (found := place.record(running)) and found.attempt == 2 else None, "again")
             assert again.attempts[0].outcome == "worker_died"
             assert place.cli("jobs", "cancel", running).returncode == 0

@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import pytest
 from fake_embedder import FakeEmbedder
+from team_parts import place_of
 
 from bridge.embedding.config import EmbeddingConfig
 from bridge.graph.open_stores import Stores
@@ -21,23 +22,12 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.operations import follow
 from bridge.search.reader import Reader
 from bridge.slices import Slices
-from bridge.store.change import Change, StatusChange
+from bridge.store import values
+from bridge.store.change import BegunForgetting, Change, KeptExtraction, StatusChange
 from bridge.store.store import Store
 from bridge.store.team import replica, tables
-from bridge.store.team.position import CopyState, copy_state
+from bridge.store.team.position import copy_state
 from bridge.store.team.team_store import TeamStore
-from bridge.store.values import (
-    Addition,
-    AppliedJob,
-    CapturedSession,
-    CaptureSource,
-    Compaction,
-    ExtractedNode,
-    Extraction,
-    Feedback,
-    Plan,
-    Source,
-)
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author
 from bridge.team.server import Server
@@ -59,13 +49,6 @@ def server(dsn: str) -> Iterator[Server]:
     server.close()
 
 
-def place_of(folder: Path) -> Workspace:
-    folder.mkdir(exist_ok=True)
-    workspace = Workspace(folder)
-    workspace.memory.mkdir(mode=0o700, exist_ok=True)
-    return workspace
-
-
 class Machines:
     """The machines of a team, each with its folder, and one machine without a team that does the same."""
 
@@ -75,19 +58,18 @@ class Machines:
         self.alone = Store(self.alone_at, FakeEmbedder())
         self.places = [place_of(folder / "first")]
         self.workspace_id = str(uuid4())
-        self.stores = [
-            TeamStore(
-                self.places[0], FakeEmbedder(), PostgresTeam(server), self.workspace_id, Author("first"), may_share=True
-            )
-        ]
+        self.stores = [self.store("first", may_share=True)]
         with self.alone._connection as connection:
             connection.execute("UPDATE meta SET value = ? WHERE key = 'workspace_id'", (self.workspace_id,))
 
+    def store(self, name: str, *, may_share: bool = False) -> TeamStore:
+        """The copy of the machine that joined last."""
+        team, author = PostgresTeam(self.server), Author(name)
+        return TeamStore(self.places[-1], FakeEmbedder(), team, self.workspace_id, author, may_share=may_share)
+
     def join(self, folder: Path) -> TeamStore:
         self.places.append(place_of(folder))
-        store = TeamStore(
-            self.places[-1], FakeEmbedder(), PostgresTeam(self.server), self.workspace_id, Author(folder.name)
-        )
+        store = self.store(folder.name)
         store.catch_up()
         self.stores.append(store)
         store.catch_up()
@@ -141,6 +123,13 @@ class Script:
             kinds += [self.forget, self.bring_back]
         return self.dice.choice(kinds)(sorted(ids), store)
 
+    def change(self, store: Store, times: int) -> None:
+        """Change the store so often."""
+        for _ in range(times):
+            asked, at = self.step(store), self.at()
+            with store.change(at) as change:
+                asked(change)
+
     def at(self) -> str:
         self.count += 1
         return f"2026-11-20T{self.count // 3600 % 24:02d}:{self.count // 60 % 60:02d}:{self.count % 60:02d}Z"
@@ -158,33 +147,33 @@ class Script:
         return f"00000000-0000-4000-8000-{self.dice.getrandbits(48):012x}"
 
     def add(self, ids: list[str], store: Store) -> Callable[[Change], None]:
-        new = [Addition(self.memory(), "job") for _ in range(self.dice.randint(1, 3))]
+        new = [values.Addition(self.memory(), "job") for _ in range(self.dice.randint(1, 3))]
         if self.dice.random() < 0.2:
-            new.append(Addition(self.memory(number=store.last_number() + 4), "job"))
+            new.append(values.Addition(self.memory(number=store.last_number() + 4), "job"))
         if self.dice.random() < 0.2:
-            new.append(Addition(self.memory(), "job", hidden=True))
-        return lambda change: change.add(new)
+            new.append(values.Addition(self.memory(), "job", hidden=True))
+        return lambda change: change.additions.extend(new)
 
     def status(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         summaries = [one for one in self.some(ids) if store.select([one])[one].kind == "summary"]
         new = [StatusChange(one, self.dice.choice(["Active", "Superseded"]), self.at()) for one in summaries]
-        return lambda change: change.set_statuses(new)
+        return lambda change: change.statuses.extend(new)
 
     def drop(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         chosen = self.some(ids)
-        return lambda change: change.drop(chosen)
+        return lambda change: change.dropped.extend(chosen)
 
     def hide(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         visible = [one for one in ids if not store.is_hidden(one)][:1]
-        return lambda change: [change.hide(one) for one in visible] and None
+        return lambda change: change.hidden.extend(visible)
 
     def bring_back(self, ids: list[str], store: Store) -> Callable[[Change], None]:
-        hidden = [Addition(self.memory(one), "job") for one in ids if store.is_hidden(one)][:1]
-        return lambda change: change.add(hidden)
+        hidden = [values.Addition(self.memory(one), "job") for one in ids if store.is_hidden(one)][:1]
+        return lambda change: change.additions.extend(hidden)
 
     def feedback(self, ids: list[str], store: Store) -> Callable[[Change], None]:
-        given = [Feedback(one, "someone", "helpful", self.at(), "why?", "It held.") for one in self.some(ids)]
-        return lambda change: [change.give_feedback(one) for one in given] and None
+        given = [values.Feedback(one, "someone", "helpful", self.at(), "why?", "It held.") for one in self.some(ids)]
+        return lambda change: change.feedback.extend(given)
 
     def compact(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         chosen = store.select([one for one in self.some(ids) if not store.is_hidden(one)])
@@ -193,49 +182,44 @@ class Script:
             self.new_id(), 0, "decision_record", Metadata("uploads", status="DecisionRecord", created_at=self.at()),
             self.at(), Content("Uploads", "Merged.", ("Retry five times.",)), "", tuple(sources),
         )  # fmt: skip
-        made = Compaction(
-            record.id, "uploads", self.at(), AppliedJob("compact", "a" * 64), "digest",
-            tuple(Source(one, "0" * 64, "Active", None) for one in sources), (), "template",
+        made = values.Compaction(
+            record.id, "uploads", self.at(), values.AppliedJob("compact", "a" * 64), "digest",
+            tuple(values.Source(one, "0" * 64, "Active", None) for one in sources), (), "template",
         )  # fmt: skip
 
         def compacted(change: Change) -> None:
-            change.set_statuses([StatusChange(one, "Superseded", made.applied_at) for one in sources])
-            change.record_compaction(made)
-            change.add([Addition(record, "job")])
+            change.statuses += [StatusChange(one, "Superseded", made.applied_at) for one in sources]
+            change.compactions.append(made)
+            change.additions += [values.Addition(record, "job")]
 
         return compacted
 
     def extract(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         chosen = self.some(ids)
-        return lambda change: (
-            [
-                change.keep_extraction(
-                    one, Extraction((ExtractedNode("n", "Entity", ("name",), {"name": "x"}),)), "job"
-                )
-                for one in chosen
-            ]
-            and None
-        )
+        found = values.Extraction((values.ExtractedNode("n", "Entity", ("name",), {"name": "x"}),))
+        return lambda change: change.extractions.extend(KeptExtraction(one, found, "job") for one in chosen)
 
     def capture(self, ids: list[str], store: Store) -> Callable[[Change], None]:
-        session = CapturedSession("codex", self.dice.choice("abc"), "/p", "v", "captured", self.at())
-        source = CaptureSource(ids[0], "codex", session.session_id, "/p", "1", "2", "rules", 0.3, (), self.at(), "job")
+        session = values.CapturedSession("codex", self.dice.choice("abc"), "/p", "v", "captured", self.at())
+        source = values.CaptureSource(
+            ids[0], "codex", session.session_id, "/p", "1", "2", "rules", 0.3, (), self.at(), "job"
+        )
 
         def captured(change: Change) -> None:
-            change.record_session(session)
-            change.record_source(source)
+            change.captured_sessions.append(session)
+            change.capture_sources.append(source)
 
         return captured
 
     def forget(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         chosen, at = self.some(ids), self.at()
-        job = AppliedJob(f"forget-{self.count}", "c" * 64)
+        job = values.AppliedJob(f"forget-{self.count}", "c" * 64)
 
         def forgotten(change: Change) -> None:
-            change.drop(chosen)
-            change.drop_extractions(chosen)
-            change.leave_tombstones(chosen)
-            change.begin_forgetting(job, at, Plan(tuple(chosen)))
+            change.dropped += chosen
+            change.extractions_to_drop += chosen
+            change.tombstones += chosen
+            change.forgettings.append(BegunForgetting(job, at, values.Plan(tuple(chosen))))
 
         return forgotten
 
@@ -254,7 +238,7 @@ def test_machines_that_take_turns_end_with_what_one_machine_would_have(
         writer = dice.choice(machines.stores)
         writer.catch_up()
         asked = script.step(writer)
-        at, job = script.at(), AppliedJob(f"job-{number}", "d" * 64)
+        at, job = script.at(), values.AppliedJob(f"job-{number}", "d" * 64)
         for store in (machines.alone, writer):
             with store.change(at, [job]) as change:
                 asked(change)
@@ -271,14 +255,13 @@ def test_a_change_for_a_state_that_is_past_is_refused_everywhere(machines: Machi
     first, second = machines.stores[0], machines.join(tmp_path / "second")
     script = Script(1)
     with first.change(script.at()) as change:
-        change.add([Addition(script.memory())])
-    with pytest.raises(JobError) as caught, second.change(script.at()) as change:
-        change.add([Addition(script.memory())])
-    assert caught.value.code == "TEAM_CONFLICT"
+        change.additions += [values.Addition(script.memory())]
+    with pytest.raises(JobError, match="TEAM_CONFLICT"), second.change(script.at()) as change:
+        change.additions += [values.Addition(script.memory())]
     assert second.count() == 0
     second.catch_up()
     with second.change(script.at()) as change:
-        change.add([Addition(script.memory())])
+        change.additions += [values.Addition(script.memory())]
     first.catch_up()
     assert shared_rows(first) == shared_rows(second)
     assert [memory.number for memory in first.after(0, 9)] == [1, 2]
@@ -295,16 +278,14 @@ def test_what_is_committed_for_the_team_is_in_the_copy_after_a_crash(
         if here == point:
             raise Crash
 
-    script, job = Script(1), AppliedJob("job", "a" * 64)
+    script, job = Script(1), values.AppliedJob("job", "a" * 64)
     store = machines.stores.pop()
     with monkeypatch.context() as patch:
         patch.setattr(steps, "_fault", crash)
         with pytest.raises(Crash), store.change(script.at(), [job]) as change:
-            change.add([Addition(script.memory())])
+            change.additions += [values.Addition(script.memory())]
     store.close()
-    again = TeamStore(
-        machines.places[0], FakeEmbedder(), PostgresTeam(machines.server), machines.workspace_id, Author("first")
-    )
+    again = machines.store("first")
     machines.stores.append(again)
     again.catch_up()
     is_there = point != "before:team.commit"
@@ -337,22 +318,13 @@ def test_a_copy_is_made_anew_if_the_database_lost_last_changes(machines: Machine
     """As after a restore from a backup, where others went on from an earlier state."""
     first, second = machines.stores[0], machines.join(tmp_path / "second")
     script = Script(7)
-    for _ in range(12):
-        asked, at = script.step(first), script.at()
-        with first.change(at) as change:
-            asked(change)
+    script.change(first, 12)
     second.catch_up()
     kept = shared_rows(second)
     saved = backup(machines.server)
-    for _ in range(8):
-        asked, at = script.step(first), script.at()
-        with first.change(at) as change:
-            asked(change)
+    script.change(first, 8)
     restore(machines.server, saved)
-    for _ in range(9):
-        asked, at = script.step(second), script.at()
-        with second.change(at) as change:
-            asked(change)
+    script.change(second, 9)
     assert shared_rows(first) != kept
     first.catch_up()
     assert shared_rows(first) == shared_rows(second)
@@ -367,12 +339,12 @@ def test_what_the_database_lost_is_exported_without_what_was_forgotten(machines:
 
     def add(store: TeamStore, *memories: Memory) -> None:
         with store.change(script.at()) as change:
-            change.add([Addition(each) for each in memories])
+            change.additions += [values.Addition(each) for each in memories]
 
     def forget(store: TeamStore, memory: Memory) -> None:
         with store.change(script.at()) as change:
-            change.leave_tombstones([memory.id])
-            change.drop([memory.id] if store.known(memory.id) else [])
+            change.tombstones += [memory.id]
+            change.dropped += [memory.id] if store.known(memory.id) else []
 
     add(first, before, still)
     second.catch_up()
@@ -386,11 +358,9 @@ def test_what_the_database_lost_is_exported_without_what_was_forgotten(machines:
     assert follow_with(first, machines.places[0]) > 0
     assert shared_rows(first) | {"numbers": []} == shared_rows(second) | {"numbers": []}, "no number is given again"
     [kept] = lost_memories.all_set_aside(machines.places[0])
-    assert kept.memories is not None
     with kept.memories.open("rb") as file:
         checked = export_file.inspect(file, Slices(lambda _: None, "", 1))
     assert checked.ids == {lost.id}
-    assert kept.forgotten is not None
     assert kept.forgotten.read_text().split() == [before.id]
     assert not lost_memories.all_set_aside(machines.places[1]), "what was not ahead lost nothing"
 
@@ -419,9 +389,8 @@ def test_a_workspace_with_memories_does_not_join_by_itself(tmp_path: Path, serve
         own = Store(place, FakeEmbedder())
         stack.callback(own.close)
         own.add([(Script(1).memory(), None)], "2026-11-20T12:00:00Z")
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match="TEAM_NOT_SHARED"):
         TeamStore(place, FakeEmbedder(), PostgresTeam(server), str(uuid4()), Author("second"), may_share=True)
-    assert caught.value.code == "TEAM_NOT_SHARED"
     with sqlite3.connect(place.memory_db) as connection:
         assert connection.execute("SELECT count(*) FROM memories").fetchone() == (1,)
 
@@ -435,20 +404,13 @@ def test_rows_in_parts_equal_whole_ones(machines: Machines, tmp_path: Path, monk
     second = machines.join(tmp_path / "second")
     [ninth] = first.select(first.all_ids()[8:9]).values()
     with first.change(script.at()) as change:
-        change.drop([ninth.id])
+        change.dropped += [ninth.id]
     first.add([(ninth, None)], script.at())
     monkeypatch.setattr(replica, "_TOGETHER", 1)
     second.catch_up()
     third = machines.join(tmp_path / "third")
     assert shared_rows(first) == shared_rows(second) == shared_rows(third)
     assert answers(machines.places[0]) == answers(machines.places[1]) == answers(machines.places[2])
-
-
-def test_a_memory_db_that_is_being_made_is_no_copy_yet(tmp_path: Path) -> None:
-    place = place_of(tmp_path / "new")
-    with sqlite3.connect(place.memory_db) as connection:
-        connection.executescript("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); PRAGMA user_version = 1")
-    assert copy_state(place) == CopyState(None, 0)
 
 
 def test_what_others_forget_while_copies_are_removed_is_not_noted_as_removed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -159,15 +159,15 @@ class Story:
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory, dsn: str, model_cache: Path) -> Iterator[Story]:
+def story(tmp_path_factory: pytest.TempPathFactory, dsn: str) -> Iterator[Story]:
     began, folder = clock.iso(clock.now()), tmp_path_factory.mktemp("story")
     with LlmServer() as model:
-        variables = {**model.environment(), **WITHOUT_COGNEE, "COGNEE_MEMORY_CACHE_DIR": str(model_cache)}
+        variables = {**model.environment(), **WITHOUT_COGNEE}
         with store_of(donor := Place(folder / "donor", **variables)) as store:
             words = Content("Ports", "Ports, as said on day 8.", ("The gateway uses port 8443",))
             store.add([(Memory(str(uuid4()), 0, "summary", Metadata("port", created_at=DAY), DAY, words), None)], DAY)
         other = donor.cli("export").stdout
-        team = Team(folder / "team", dsn, model_cache, **model.environment())
+        team = Team(folder / "team", dsn, **model.environment())
         alone = Place(folder / "alone", **variables)
         with store_of(alone) as store, store._connection as connection:  # the ids of memories are derived from its id
             connection.execute("UPDATE meta SET value = ? WHERE key = 'workspace_id'", (team.workspace_id,))
@@ -237,7 +237,7 @@ def commands_say(place: Place) -> list[str]:
     return [json.dumps(each, sort_keys=True).replace(str(place.workspace.root), ".") for each in said]
 
 
-def test_the_graph_answers_in_its_pool_and_no_laptop(story: Story, tmp_path: Path, dsn: str, model_cache: Path) -> None:
+def test_the_graph_answers_in_its_pool_and_no_laptop(story: Story, tmp_path: Path, dsn: str) -> None:
     team, place, service = story.team, story.laptop, story.team.gateway
     owner, folder = "SELECT graph_owner FROM workspaces WHERE id = %s", Path("copies", team.workspace_id)
     answer, before = answered(place), team.rows(owner)
@@ -245,7 +245,7 @@ def test_the_graph_answers_in_its_pool_and_no_laptop(story: Story, tmp_path: Pat
     assert answered(place) == answer
     assert service.log.count("child started") == starts, "cognee stays loaded for the next question"
     assert has_graph(Workspace(service.folder / "copies" / "pool" / team.workspace_id))
-    with PoolProcess(tmp_path, dsn, model_cache, **story.model, **WITHOUT_COGNEE) as other:
+    with PoolProcess(tmp_path, dsn, **story.model, **WITHOUT_COGNEE) as other:
         assert answered(place) == answer
         assert not has_graph(Workspace(tmp_path / folder)), "it is not its own"
         assert service.stop() == 0

@@ -21,8 +21,8 @@ FOLLOWS = ("cognee-memory memories list",)
 QUESTION = ("retrieve", "how long may I keep a novel", "--as-of", "2026-11-20T12:00:00Z")
 
 
-def empty(base: Path, model_cache: Path) -> Place:
-    return Place(base, adopted=False, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+def empty(base: Path) -> Place:
+    return Place(base, adopted=False)
 
 
 def run(place: Place, command: str) -> str:
@@ -45,8 +45,8 @@ class Told(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def told(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Told:
-    told, session = Told(empty(tmp_path_factory.mktemp("tutorial"), model_cache), []), Session()
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    told, session = Told(empty(tmp_path_factory.mktemp("tutorial")), []), Session()
     try:
         for step in steps(PAGE):
             if step.file:
@@ -82,24 +82,23 @@ def test_every_command_prints_what_the_tutorial_shows(told: Told) -> None:
 
 
 def answer(place: Place) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(place.cli(*QUESTION, "--json").stdout)
-    return found
+    return json.loads(place.cli(*QUESTION, "--json").stdout)
 
 
 def scores(found: dict[str, Any]) -> list[Any]:
     return [(hit["memory_id"], hit["score"]) for hit in found["results"]]
 
 
-def test_copied_folders_are_the_workspace_on_another_machine(place: Place, model_cache: Path, tmp_path: Path) -> None:
+def test_copied_folders_are_the_workspace_on_another_machine(place: Place, tmp_path: Path) -> None:
     here = answer(place)
-    other = empty(tmp_path, model_cache)  # with a list of workspaces on which this one is not
+    other = empty(tmp_path)  # with a list of workspaces on which this one is not
     shutil.copytree(place.workspace.root, other.workspace.root, dirs_exist_ok=True)
     assert answer(other)["error_code"] == "WORKSPACE_NOT_TRUSTED"
     assert other.cli("trust").returncode == 0
     assert scores(answer(other)) == scores(here)
 
 
-def test_a_backup_of_memory_db_alone_brings_every_memory_back(place: Place, model_cache: Path, tmp_path: Path) -> None:
+def test_a_backup_of_memory_db_alone_brings_every_memory_back(place: Place, tmp_path: Path) -> None:
     """The command of the page, run beside a worker; then the index is made anew from what was saved."""
     here = answer(place)
     backup = tmp_path / "backup.db"
@@ -109,7 +108,7 @@ def test_a_backup_of_memory_db_alone_brings_every_memory_back(place: Place, mode
     assert program == "python"
     with place.worker():
         subprocess.run([sys.executable, *arguments[:-1], str(backup)], cwd=place.workspace.root, check=True)
-    other = empty(tmp_path / "other", model_cache)
+    other = empty(tmp_path / "other")
     Workspace(other.workspace.root).memory.mkdir()
     shutil.copy(backup, other.workspace.memory / "memory.db")
     assert other.cli("trust").returncode == 0

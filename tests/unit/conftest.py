@@ -1,8 +1,8 @@
 """Fixtures that unit tests of several modules share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from in_process import InProcess
@@ -15,6 +15,9 @@ from bridge.embedding.factory import create
 from jobs import files, spool
 from jobs.layout import Workspace
 
+if TYPE_CHECKING:
+    from fake_graph import WithFakeGraph
+
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
@@ -23,6 +26,15 @@ def workspace(tmp_path: Path) -> Workspace:
     found.memory.mkdir(mode=0o700, parents=True)
     spool.prepare(found.spool)
     return found
+
+
+@pytest.fixture
+def stores(workspace: Workspace) -> Iterator["WithFakeGraph"]:
+    """The stores of that workspace, with a graph that takes everything."""
+    from fake_graph import WithFakeGraph  # not at the top: most tests need none
+
+    with WithFakeGraph(workspace) as found:
+        yield found
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import gzip
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
@@ -35,12 +34,6 @@ from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
-
-
-@pytest.fixture
-def stores(workspace: Workspace) -> Iterator[WithFakeGraph]:
-    with WithFakeGraph(workspace) as found:
-        yield found
 
 
 def add(stores: Stores, *decisions: str, topic_id: str = "uploads", **other: Any) -> Memory:
@@ -90,7 +83,6 @@ def statuses(stores: Stores, *ids: str) -> list[str | None]:
 def record_of(stores: Stores, result: dict[str, Any]) -> tuple[Memory, Content]:
     """The decision record of a compaction, and its content."""
     record = stores.store.get(result["decision_record_id"])
-    assert record.content is not None
     return record, record.content
 
 
@@ -388,8 +380,8 @@ def test_a_record_that_was_forgotten_comes_back_by_a_later_job_alone(filled: Sto
     record_id = done(filled, preview_digest=digest)["decision_record_id"]
     done(filled, "restore", decision_record_id=record_id)
     with filled.store.change("2026-11-20T12:00:00Z") as change:
-        change.drop([record_id])
-        change.leave_tombstones([record_id])
+        change.dropped.append(record_id)
+        change.tombstones.append(record_id)
     assert refused(filled, job_id="before", preview_digest=digest).code == "MEMORY_FORGOTTEN"
     later = done(filled, job_id="after", at="2026-11-20T12:00:01Z", preview_digest=digest)
     assert later["decision_record_id"] == record_id
@@ -422,7 +414,6 @@ def test_a_withdrawn_record_counts_for_no_score(filled: Stores, workspace: Works
 
 def lexical_scores(workspace: Workspace) -> list[float]:
     snapshot = open_snapshot(workspace)
-    assert snapshot is not None
     with closing(snapshot):
         return list(map(float, snapshot.lexical("tabs five").scores))
 
@@ -483,7 +474,6 @@ def test_a_record_that_comes_or_goes_while_an_index_is_made_anew_is_in_it_or_not
     rows = vector_files.open_rows(
         store._vectors.paths[0], store._vectors.extents["passages"].rows, FakeEmbedder().dimensions
     )
-    assert rows is not None
     for memory in visible:
         query = "SELECT passage_row, passage_count FROM memories WHERE id = ?"
         row, count = store._connection.execute(query, (memory.id,)).fetchone()
@@ -497,7 +487,7 @@ def test_what_was_changed_by_hand_or_forgotten_since_stays_so(stores: Stores) ->
     stores.store.set_status(ids[0], "Draft", at, at)
     stores.store.set_status(ids[1], "Superseded", at, at)
     with stores.store.change(at) as change:
-        change.drop([ids[2]])
+        change.dropped.append(ids[2])
     result = done(stores, "restore", decision_record_id=record_id)
     assert result["restored"] == [ids[3]]
     assert result["skipped"] == [

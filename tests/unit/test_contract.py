@@ -21,8 +21,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "examples"
 
 
 def example(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((EXAMPLES / f"{name}.json").read_text("utf-8"))
-    return found
+    return json.loads((EXAMPLES / f"{name}.json").read_text("utf-8"))
 
 
 def line(value: dict[str, Any]) -> str:
@@ -53,11 +52,7 @@ def spoiled(**changes: Any) -> dict[str, Any]:
     return value
 
 
-def legacy_place() -> int:
-    return [hit["memory_type"] for hit in example("retrieval-mixed")["results"]].index("legacy")
-
-
-LEGACY = legacy_place()
+LEGACY = [hit["memory_type"] for hit in example("retrieval-mixed")["results"]].index("legacy")
 
 
 UNPUBLISHED = [

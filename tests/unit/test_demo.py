@@ -1,7 +1,7 @@
 """The demo: no worker stays behind, and what it shows of a hit is what holds."""
 
-import itertools
-import subprocess
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,28 +11,35 @@ from harness import Place, is_running
 from bridge.embedding.config import EmbeddingConfig
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.reader import Reader
+from bridge.settings import load
 from bridge.store.store import Store
-from jobs import clock
+from jobs import client, clock
 from jobs.errors import JobError
+from jobs.heartbeat import read
+from jobs.layout import SpoolPaths
 from worker.terminal import demo
 
 
-def test_a_worker_that_does_not_start_in_time_is_ended(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in place.environment.items():
-        monkeypatch.setenv(name, value)
-    started: list[subprocess.Popen[bytes]] = []
-    popen = subprocess.Popen
+@pytest.mark.filterwarnings("ignore:subprocess")  # the worker outlives what started it
+def test_a_demo_that_fails_leaves_neither_a_worker_nor_its_workspace(
+    place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    place.as_ours(monkeypatch)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    pids: list[int] = []
 
-    def noted(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
-        started.append(popen(*arguments, **options))
-        return started[0]
+    def failing(paths: SpoolPaths, *_: Any, **__: Any) -> Any:
+        heartbeat = read(paths)
+        assert heartbeat is not None
+        pids.append(heartbeat["pid"])
+        raise JobError("DISK_FULL")
 
-    now = itertools.count(0, 1000)
-    monkeypatch.setattr("worker.terminal.demo.subprocess.Popen", noted)
-    monkeypatch.setattr("worker.terminal.demo.time.monotonic", lambda: float(next(now)))
-    with pytest.raises(JobError, match="WORKER_START_FAILED"):
-        demo._start_worker(place.workspace)
-    assert not is_running(started[0].pid)
+    monkeypatch.setattr(client, "submit", failing)
+    with pytest.raises(JobError, match="DISK_FULL"):
+        demo.demo(load(), keep=False, quiet=True)
+    assert not is_running(pids[0])
+    assert not list(tmp_path.glob("cognee-memory-demo-*"))
 
 
 def test_of_a_record_the_demo_shows_the_decision_that_holds_now(place: Place) -> None:
@@ -44,7 +51,7 @@ def test_of_a_record_the_demo_shows_the_decision_that_holds_now(place: Place) ->
     store.add([(Memory("a", 0, "summary", metadata, now, Content("Sync", "Sizes.", decisions)), None)], now)
     store.close()
     reader = Reader(place.workspace, EmbeddingConfig(cache_dir=place.workspace.root.parent), lambda _: FakeEmbedder())
-    question = "How many events may one push hold?"
-    answer = reader.answer("retrieve", {"query": question, "relevance_floor": 0}, clock.parse(now))
+    asked = {"query": "How many events may one push hold?", "relevance_floor": 0, "best_passages": True}
+    answer = reader.answer("retrieve", asked, clock.parse(now))
     assert answer["success"]
-    assert demo._best_decision(reader, question, answer["results"][0]) == "One push holds 100 events."
+    assert demo.best_decision(answer["results"][0]) == "One push holds 100 events."

@@ -102,9 +102,7 @@ class Made:
         self.endpoint.stop()
 
     def says(self) -> dict[str, Any]:
-        found = self.endpoint.describe()
-        assert found is not None
-        return found
+        return self.endpoint.describe()
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", int(self.says()["url"].rpartition(":")[2])), 5)

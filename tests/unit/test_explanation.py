@@ -8,18 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contract import fields_of
 from fake_embedder import FakeEmbedder
 from harness import SOAK
 from hypothesis import given, settings, strategies as st
 from questions import answer_to
 from shelf import EVERYTHING, NOW, Shelf, legacy, record, summary
 
-from bridge.embedding.config import EmbeddingConfig
-from bridge.embedding.factory import create
-from bridge.interface import answer_shapes, envelope
+from bridge.interface import envelope
 from bridge.interface.arguments import Parser, add_explain_options, explain_values
-from bridge.settings import Settings
 from jobs.errors import JobError
 
 
@@ -48,23 +44,6 @@ def recomputed(item: dict[str, Any], ranking: dict[str, Any]) -> float:
 # --- the shape ---
 
 
-def test_every_item_has_every_field_of_the_contract(shelf: Shelf) -> None:
-    shelf.add(summary("a", "the queue is locked"), record("r", "the queue"), legacy("l", "a queue"))
-    found = shelf.explain(query="queue locked", ids=[1, 99], include_pack_context=True)
-    assert set(found) == set(fields_of(answer_shapes.ExplainSuccess))
-    assert set(found["metadata"]) == set(fields_of(answer_shapes.ExplainMetadata))
-    assert {item["kind"] for item in found["items"]} == {"summary", "decision", "legacy"}
-    for item in found["items"]:
-        assert set(item) == set(fields_of(answer_shapes.ExplainItem)) - {"feedback", "fit", "in_code", "standing"}
-        assert set(item["retrieval"]) == {"source", "rank"}
-        assert set(item["score"]) == {"total", "components"}
-        assert set(item["score"]["components"]) == {"base", "recency", "kind_bonus", "semantic_boost"}
-        assert set(item["matches"]) == {"query_terms", "project_match"}
-        assert set(item["pack_context"]) == {"included", "position", "tokens", "truncated", "budget"}
-    (missing,) = found["errors"]
-    assert set(missing) == {"code", "message", "field"}
-
-
 def test_an_item_says_what_the_memory_is(shelf: Shelf) -> None:
     shelf.add(
         summary("a", "c", topic="Storage of thumbnails", created_at="2026-11-13T09:00:00Z"),
@@ -72,6 +51,7 @@ def test_an_item_says_what_the_memory_is(shelf: Shelf) -> None:
         summary("n", "c", created_at=None),
     )
     first, second, third = shelf.explain(ids=[1, 2, 3])["items"]
+    assert (first["kind"], second["kind"]) == ("summary", "legacy")
     assert (first["title"], first["created_at"]) == ("Storage of thumbnails", "2026-11-13T09:00:00Z")
     assert (second["title"], second["created_at"]) == (("word " * 40)[:80], "2026-11-19T12:00:00Z")
     assert third["created_at"] is None
@@ -162,6 +142,7 @@ def test_filters_are_for_the_question_and_not_for_the_ids(shelf: Shelf) -> None:
 def test_without_a_query_what_needs_one_is_null_and_the_rest_is_known(shelf: Shelf) -> None:
     shelf.add(record("r", "queue", created_at="2026-11-13T12:00:00Z"))
     (item,) = shelf.explain(ids=[1], preset="contract")["items"]
+    assert item["kind"] == "decision"
     expected = {"total": None, "components": {"base": None, "recency": 0.5, "kind_bonus": 0.1, "semantic_boost": None}}
     assert item["score"] == expected
     assert item["matches"]["query_terms"] == []
@@ -270,24 +251,6 @@ def test_the_same_request_gives_the_same_bytes_and_changes_nothing(random_shelf:
     assert random_shelf.retrieve("queue lock") == ranked
 
 
-def test_with_the_real_model_totals_are_the_scores_of_retrieval(tmp_path: Path, model_cache: Path) -> None:
-    config = Settings(relevance_floor=0.0)
-    shelf = Shelf(tmp_path, create(EmbeddingConfig(cache_dir=model_cache)), config).add(
-        summary("a", "People were logged out when a laptop woke.", decisions=("Only the tray helper renews tokens.",)),
-        summary("b", "Two invoices had the same number.", created_at="2026-11-06T12:00:00Z"),
-        record("r", "The archive was signed before it was stapled.", created_at="2025-01-06T12:00:00Z"),
-        legacy("l", "Why do the tests need a display? One of them opens a window."),
-    )
-    for mode in ("product", "blend"):
-        hits = shelf.retrieve("who renews tokens?", ranking_mode=mode)["results"]
-        found = shelf.explain(query="who renews tokens?", ids=[3, 2, 1, 4], limit=1, ranking_mode=mode)
-        assert {item["id"]: item["score"]["total"] for item in found["items"]} == {
-            hit["memory_number"]: hit["score"] for hit in hits
-        }
-        for item in found["items"]:
-            assert item["score"]["total"] == pytest.approx(recomputed(item, found["metadata"]["ranking"]), abs=1e-9)
-
-
 # --- the project ---
 
 
@@ -363,7 +326,6 @@ def test_what_is_not_understood_fails_and_names_the_field(shelf: Shelf, argument
     assert found["success"] is False
     assert problems(found) == [("INVALID_ARGUMENT", field)]
     assert (found["items"], found["missing_ids"]) == ([], [])
-    assert set(found["metadata"]) == set(fields_of(answer_shapes.ExplainMetadata))
 
 
 def test_what_can_be_answered_is_answered_beside_what_was_not_understood(shelf: Shelf) -> None:

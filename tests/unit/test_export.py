@@ -19,21 +19,19 @@ from uuid import UUID, uuid5
 import jsonschema_rs
 import pytest
 from contract import published
-from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
 from harness import sql
 from hypothesis import HealthCheck, given, settings, strategies as st
 from job_copies import copy_of, done, outcome, refused
-from questions import answer_to
 
 from bridge import slices
-from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.memory import MAX_KEPT, Content, Memory, Metadata, References, TimeScope
 from bridge.operations import run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store import values
+from bridge.store.change import KeptExtraction
 from bridge.store.export_rows import TABLES
 from bridge.store.values import Addition, AppliedJob
 from bridge.text.sections import normalise
@@ -53,29 +51,18 @@ NOW = clock.parse("2026-11-20T12:00:00Z")
 EARLIER, LATER = "2026-11-01T10:00:00Z", "2026-11-19T10:00:00Z"
 SOMEWHERE = UUID("6f1c2b1e-0d7a-4c55-9a53-3f0f6f1a9b10")
 FILE = "memories.jsonl"
-RESULT = jsonschema_rs.Draft202012Validator(published("result.import"))
+RESULT, EXPORT = (jsonschema_rs.Draft202012Validator(published(name)) for name in ("result.import", "export"))
 
 
 def an_id(name: str) -> str:
     return str(uuid5(SOMEWHERE, name))
 
 
-class PickyEmbedder(FakeEmbedder):
-    """Refuses texts that say so, as a provider would; ends the process, as it were, at others."""
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        if any("refused" in text for text in texts):
-            raise JobError("EMBEDDING_FAILED", details={"status": 400})
-        if any("deadly" in text for text in texts):
-            raise KeyboardInterrupt
-        return super().embed(texts)
-
-
 @contextmanager
 def opened(root: Path) -> Iterator[WithFakeGraph]:
     workspace = Workspace(root)
     workspace.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with WithFakeGraph(workspace, embedder=PickyEmbedder()) as stores:
+    with WithFakeGraph(workspace) as stores:
         yield stores
 
 
@@ -109,26 +96,28 @@ def record(name: str, *sources: str, number: int = 0) -> Memory:
 
 def store(stores: Stores, *memories: Memory | Addition) -> None:
     additions = [each if isinstance(each, Addition) else Addition(each, "job") for each in memories]
-    do(stores, "add", additions, at=EARLIER)
+    do(stores, at=EARLIER, additions=additions)
 
 
-def do(stores: Stores, what: str, *given: Any, at: str = LATER) -> None:
-    """A change of the store that does one thing, by the name of its method."""
+def do(stores: Stores, at: str = LATER, **fields: Any) -> None:
+    """A change of the store with these fields."""
     with stores.store.change(at) as found:
-        getattr(found, what)(*given)
+        for name, value in fields.items():
+            setattr(found, name, value)
 
 
 def memory_of(stores: Stores, name: str) -> Memory:
-    found = stores.store.get(an_id(name))
-    assert found is not None
-    return found
+    return stores.store.get(an_id(name))
 
 
 def lines_of(stores: Stores) -> list[dict[str, Any]]:
     """The export of a workspace, line by line."""
     found: list[bytes] = []
     export.write(stores.workspace, "1.0", clock.iso(NOW), found.append)
-    return [json.loads(line) for line in found]
+    lines = [json.loads(line) for line in found]
+    for line in lines:
+        EXPORT.validate(line)
+    return lines
 
 
 def body(stores: Stores) -> list[dict[str, Any]]:
@@ -191,13 +180,13 @@ def some_of_everything(stores: Stores) -> None:
     edge = values.ExtractedEdge(values.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
     left = values.Skipped(an_id("f"), "status_changed")
     came = values.Restored(LATER, (an_id("b"),), (left,))
-    do(stores, "record_restoration", made._replace(restored=came), "job")
+    do(stores, restorations=[(made._replace(restored=came), "job")])
     with stores.store.change(LATER) as change:
-        change.record_compaction(made._replace(applied_at=EARLIER))
-        change.keep_extraction(an_id("d"), values.Extraction((node,), (edge,)), "job")
-        change.give_feedback(values.Feedback(an_id("a"), "person", "wrong", LATER, "why?", "It is b."))
-        change.give_feedback(values.Feedback(an_id("g"), "agent", "withdrawn", LATER))
-        change.settle(verdict("b", "f", "older"))
+        change.compactions.append(made._replace(applied_at=EARLIER))
+        change.extractions.append(KeptExtraction(an_id("d"), values.Extraction((node,), (edge,)), "job"))
+        change.feedback.append(values.Feedback(an_id("a"), "person", "wrong", LATER, "why?", "It is b."))
+        change.feedback.append(values.Feedback(an_id("g"), "agent", "withdrawn", LATER))
+        change.verdicts.append(verdict("b", "f", "older"))
 
 
 def verdict(older: str, newer: str, holds: Any, at: str = LATER) -> values.PairVerdict:
@@ -252,7 +241,7 @@ def test_a_secret_in_a_field_that_refers_to_something_is_not_imported_with_a_fin
 
 def test_forgetting_removes_the_texts_that_an_earlier_version_imported_into_the_history(here: WithFakeGraph) -> None:
     store(here, summary("b"), summary("f"), record("g", "b", "f"), summary("other"))
-    do(here, "import_compaction", {name: value for name, value in history_with_texts().items() if name != "type"})
+    do(here, imported_compactions=[{name: value for name, value in history_with_texts().items() if name != "type"}])
     done(outcome(here, "forget", {"memory_ids": [an_id("b")]}, "forget", at=LATER))
     assert b"quartz fjord" not in here.workspace.memory_db.read_bytes()
     assert KEY.encode() not in here.workspace.memory_db.read_bytes()
@@ -276,7 +265,7 @@ def test_a_later_feedback_of_here_outlives_an_import(here: WithFakeGraph, there:
     store(here, summary("a"))
     store(there, summary("a"))
     for stores, verdict, at in ((here, "wrong", EARLIER), (there, "helpful", later)):
-        do(stores, "give_feedback", values.Feedback(an_id("a"), "person", verdict, at), at=at)
+        do(stores, at=at, feedback=[values.Feedback(an_id("a"), "person", verdict, at)])
     imported(there, lines_of(here))
     imported(here, lines_of(there))
     assert [[each.verdict for each in stores.store.feedback(an_id("a"))] for stores in (here, there)] == [
@@ -287,28 +276,18 @@ def test_a_later_feedback_of_here_outlives_an_import(here: WithFakeGraph, there:
 def test_of_two_verdicts_on_a_pair_the_later_one_outlives_an_import(here: WithFakeGraph, there: WithFakeGraph) -> None:
     for stores, said in ((here, verdict("a", "b", "older", EARLIER)), (there, verdict("a", "b", "both", LATER))):
         store(stores, summary("a"), summary("b"))
-        do(stores, "settle", said, at=EARLIER)
+        do(stores, at=EARLIER, verdicts=[said])
     assert "verdicts" not in counts(imported(there, lines_of(here)))
     assert counts(imported(here, lines_of(there)))["verdicts"] == 1
     assert [[each.verdict for each in stores.store.all_verdicts()] for stores in (here, there)] == [["both"]] * 2
 
 
-def test_a_verdict_on_a_memory_that_is_not_here_is_not_imported(here: WithFakeGraph, there: WithFakeGraph) -> None:
-    store(here, summary("a"), summary("b"))
-    do(here, "settle", verdict("a", "b", "both"), at=EARLIER)
-    lines = [line for line in lines_of(here) if line.get("metadata", {}).get("memory_id") != an_id("b")]
-    assert "verdicts" not in counts(imported(there, edited(lines[1:-1])))
-    assert list(there.store.all_verdicts()) == []
-
-
 def test_every_line_is_as_the_published_schema_says(here: WithFakeGraph) -> None:
     some_of_everything(here)
-    schema = jsonschema_rs.Draft202012Validator(published("export"))
     expected = ["header", *["memory"] * 7, *["compaction"] * 2, "cognified", *["feedback"] * 2, "verdict", "end"]
-    assert [line["type"] for line in lines_of(here)] == expected
-    for line in lines_of(here):
-        schema.validate(line)
-    assert lines_of(here)[0]["counts"] == {"memory": 7, "compaction": 2, "cognified": 1, "feedback": 2, "verdict": 1}
+    header, *lines = lines_of(here)  # which looks at the shape of each
+    assert [line["type"] for line in (header, *lines)] == expected
+    assert header["counts"] == {"memory": 7, "compaction": 2, "cognified": 1, "feedback": 2, "verdict": 1}
 
 
 def test_what_was_never_stored_is_an_empty_export_which_can_be_imported(tmp_path: Path, here: WithFakeGraph) -> None:
@@ -325,14 +304,6 @@ def test_a_second_import_changes_nothing_and_owes_nothing(here: WithFakeGraph, t
     before, told = body(there), dict(there.fake.told)
     assert counts(imported(there, lines_of(here), job_id="again")) == {"unchanged": 7}
     assert (body(there), there.fake.told) == (before, told)
-
-
-def test_what_is_imported_is_told_to_the_graph_unless_hidden(here: WithFakeGraph, there: WithFakeGraph) -> None:
-    some_of_everything(here)
-    imported(there, lines_of(here))
-    there.graph.deliver_all()
-    assert sorted(there.fake.told) == sorted(map(an_id, "abcdfg"))
-    assert there.store.outbox.count() == 0
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
@@ -389,20 +360,6 @@ def test_any_store_comes_back_from_its_export_as_it_was(found: list[Addition]) -
         store(here, *found)
         assert counts(imported(there, lines_of(here))).get("added", 0) == len(found)
         assert body(there) == body(here)
-
-
-def test_questions_get_the_same_answers_after_an_import(here: WithFakeGraph, there: WithFakeGraph) -> None:
-    store(here, *(summary(f"the cache of part {n}", context=f"Part {n} is slow.") for n in range(12)), legacy("cache"))
-    imported(there, lines_of(here))
-
-    def hits(stores: Stores) -> Any:
-        found = answer_to(
-            stores.workspace, FakeEmbedder(), NOW, Settings(relevance_floor=0.0), query="slow cache", as_of=LATER
-        )
-        return found["results"]
-
-    assert hits(there) == hits(here)
-    assert len(hits(here)) > 3
 
 
 # --- what is there already ---
@@ -498,17 +455,9 @@ def test_an_original_of_two_stays_for_who_lacks_it(here: WithFakeGraph, there: W
 
 def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
-    do(here, "clear_topics", ["ranking"])
-    schema = jsonschema_rs.Draft202012Validator(published("export"))
-    for line in lines_of(here):
-        schema.validate(line)
+    do(here, topics_to_clear=["ranking"])
     imported(there, lines_of(here))
     assert body(there) == body(here)
-
-
-def test_two_of_the_same_words_in_one_file_become_one(here: WithFakeGraph) -> None:
-    twins = [line_of(Addition(summary("a")._replace(id=an_id(name), number=n))) for n, name in enumerate("xy", 1)]
-    assert counts(imported(here, edited(twins))) == {"added": 1, "duplicates": 1}
 
 
 def test_what_was_imported_and_is_ingested_again_is_a_duplicate(here: WithFakeGraph, there: WithFakeGraph) -> None:
@@ -538,7 +487,7 @@ def test_free_numbers_are_kept(here: WithFakeGraph, there: WithFakeGraph, capsys
     numbers = {line["metadata"]["memory_id"]: line["metadata"]["memory_number"] for line in body(there)}
     assert [numbers[an_id(name)] for name in "abcdefghij"] == [11, 12, *range(3, 11)]
     assert found["details"][0]["note"] == "The number 1 was taken; it has 11 here."
-    transfer.show_import({"result": found})
+    transfer.show_import(found)
     shown = capsys.readouterr().out
     assert "2 memories got another number here" in shown
     assert "line " not in shown, "not one line for each"
@@ -546,7 +495,6 @@ def test_free_numbers_are_kept(here: WithFakeGraph, there: WithFakeGraph, capsys
 
 def test_a_records_decisions_name_memories_by_their_numbers_here(here: WithFakeGraph, there: WithFakeGraph) -> None:
     merged = record("r", "a", "b", number=4)
-    assert merged.content is not None
     decisions = (
         "[Later] B (2026-11-02, #2) supersedes A (2026-11-01, #1)",
         "C (2026-11-03)",
@@ -572,7 +520,7 @@ def test_a_number_of_no_store_is_not_kept_so_that_the_next_has_one(here: WithFak
 
 def test_a_number_that_a_forgotten_memory_had_is_not_given_again(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(there, summary("x"))
-    do(there, "drop", [an_id("x")])
+    do(there, dropped=[an_id("x")])
     store(here, summary("a"))
     assert counts(imported(there, lines_of(here))) == {"added": 1, "renumbered": 1}
 
@@ -581,7 +529,7 @@ def test_a_number_that_a_forgotten_memory_had_is_not_given_again(here: WithFakeG
 def test_a_later_import_brings_it_back(here: WithFakeGraph, there: WithFakeGraph, accepted_at: str, comes: int) -> None:
     """What was forgotten, and no other import does."""
     store(here, summary("a"), summary("b"))
-    do(there, "leave_tombstones", [an_id("a")])
+    do(there, tombstones=[an_id("a")])
     found = imported(there, lines_of(here), accepted_at=accepted_at)
     assert (found["forgotten"], found["added"]) == (1 - comes, 1 + comes)
 
@@ -598,6 +546,7 @@ def test_a_cut_off_import_goes_on(here: WithFakeGraph, there: WithFakeGraph, mon
         line if line["metadata"]["memory_id"] != an_id("p") else _with(line, context="deadly") for line in body(here)
     ]
     save(there, edited(cut))
+    there.embedder.refused = {"deadly": KeyboardInterrupt()}
     with pytest.raises(KeyboardInterrupt):
         importing(there)
     assert 5 < there.store.count() < 16
@@ -610,6 +559,7 @@ def _with(line: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 def test_a_text_that_the_provider_refuses_fails_alone(here: WithFakeGraph) -> None:
+    here.embedder.refused = {"refused": JobError("EMBEDDING_FAILED", details={"status": 400})}
     texts = ("x", "refused", "z")
     lines = [line_of(Addition(summary(text, number, context=text))) for number, text in enumerate(texts, 1)]
     found = imported(here, edited(lines))
@@ -736,8 +686,8 @@ def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: Wit
     before = body(here)
     with closing(sqlite3.connect(here.workspace.memory_db)) as connection:
         connection.executescript(
-            "DROP INDEX memories_migrated; ALTER TABLE memories DROP COLUMN migrated_from;"
-            "DROP TABLE compactions; DROP TABLE cognified; DROP TABLE feedback; DROP TABLE verdicts;"
+            "DROP TRIGGER memories_feedback; DROP TRIGGER memories_verdicts; DROP TRIGGER statement_judged;"
+            "DROP TABLE feedback; DROP TABLE verdicts; PRAGMA user_version = 5;"
         )
     assert body(here) == before
 
@@ -781,8 +731,7 @@ def place(tmp_path: Path) -> Workspace:
 def command(workspace: Workspace, *arguments: str) -> dict[str, Any]:
     """What a command answers. Raises JobError."""
     given = parser().parse_args([*arguments, "--workspace", str(workspace.root)])
-    answer: dict[str, Any] = given.run(given)
-    return answer
+    return given.run(given)
 
 
 def test_an_export_is_private_and_whole(place: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -838,8 +787,7 @@ def test_files_from_elsewhere_are_copied_in_ours_are_not(tmp_path: Path, monkeyp
 
     def dropped(path: str) -> dict[str, Any]:
         job_id = command(place, "import", path, "--no-start", "--no-wait")["job_id"]
-        found: dict[str, Any] = json.loads(place.spool.dropped(job_id).read_bytes())
-        return found
+        return json.loads(place.spool.dropped(job_id).read_bytes())
 
     outside, inside = tmp_path / "outside.jsonl", place.root / "sub" / "inside.jsonl"
     inside.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Durable, private files."""
+"""Durable, private files, and state files, which are read by one rule."""
 
 import errno
 import os
@@ -9,17 +9,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from harness import masked, raising
 
-from jobs import batch, files, plain_files
+from jobs import batch, files, plain_files, state_file
 from jobs.errors import JobError
 
 OTHER = 65534  # nobody's user id
 
 root = pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root makes files of others")
-posix = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and pipes of POSIX")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and pipes of POSIX")
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077, 0o277, 0o777], ids=oct)
@@ -49,7 +50,6 @@ def test_a_full_disk_and_a_used_up_quota_are_both_no_space(error: Exception, exp
     assert files.is_no_space(error) is expected
 
 
-@posix
 def test_a_file_is_private_whatever_the_umask(tmp_path: Path, umask: int) -> None:
     files.write_new(tmp_path / "new", b"x")
     files.replace(tmp_path / "replaced", b"x")
@@ -57,13 +57,11 @@ def test_a_file_is_private_whatever_the_umask(tmp_path: Path, umask: int) -> Non
     assert [mode(tmp_path / name) for name in ("new", "replaced", "loose")] == [0o600] * 3
 
 
-@posix
 def test_a_folder_is_private_whatever_the_umask(tmp_path: Path, umask: int) -> None:
     files.make_folder(tmp_path / "folder")
     assert mode(tmp_path / "folder") == 0o700
 
 
-@posix
 @pytest.mark.parametrize("before", [0o755, 0o000], ids=["others could read it", "nobody may read it"])
 def test_a_folder_of_ours_becomes_private(tmp_path: Path, before: int) -> None:
     (tmp_path / "folder").mkdir(mode=before)
@@ -71,7 +69,6 @@ def test_a_folder_of_ours_becomes_private(tmp_path: Path, before: int) -> None:
     assert mode(tmp_path / "folder") == 0o700
 
 
-@posix
 def test_a_folder_of_ours_that_is_hidden_is_opened_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder").mkdir(mode=0o000)
     monkeypatch.setattr(os, "open", Reader(os.open, 1))  # root is refused nothing
@@ -79,7 +76,6 @@ def test_a_folder_of_ours_that_is_hidden_is_opened_by_name(tmp_path: Path, monke
     assert mode(tmp_path / "folder") == 0o700
 
 
-@posix
 def test_a_link_put_for_a_folder_after_the_look_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder").mkdir(mode=0o755)
     (tmp_path / "target").mkdir(mode=0o755)
@@ -107,7 +103,6 @@ def kinds(base: Path) -> dict[str, Path]:
     return {name: base / name for name in ("link", "dangling", "file", "pipe")}
 
 
-@posix
 @pytest.mark.parametrize("name", ["link", "dangling", "file", "pipe"])
 def test_what_is_no_real_folder_is_not_taken_for_one(tmp_path: Path, name: str) -> None:
     path = kinds(tmp_path)[name]
@@ -117,7 +112,6 @@ def test_what_is_no_real_folder_is_not_taken_for_one(tmp_path: Path, name: str) 
     assert not (tmp_path / "none").exists()
 
 
-@posix
 def test_a_link_is_followed_where_the_user_may_have_made_it(tmp_path: Path) -> None:
     files.make_folder(kinds(tmp_path)["link"], links=True)
     assert mode(tmp_path / "target") == 0o700
@@ -133,7 +127,6 @@ def test_another_users_folder_is_neither_used_nor_changed(tmp_path: Path) -> Non
     assert mode(tmp_path / "theirs") == before
 
 
-@posix
 @pytest.mark.parametrize("refusal", [errno.EPERM, errno.ENOTSUP])
 def test_a_file_system_without_modes_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: int) -> None:
     (tmp_path / "folder").mkdir(mode=0o755)
@@ -180,7 +173,6 @@ def test_content_is_durable_before_its_name_and_that_at_return(tmp_path: Path, m
     assert steps == ["sync content", "rename", f"sync {tmp_path.name}"]
 
 
-@posix
 def test_macs_own_sync_is_used_and_the_common_one_where_a_mount_refuses_it(monkeypatch: pytest.MonkeyPatch) -> None:
     import fcntl
 
@@ -215,7 +207,6 @@ def test_a_kernel_without_macs_sync_is_asked_the_common_way(tmp_path: Path, monk
     assert (tmp_path / "file").read_bytes() == b"x"
 
 
-@posix
 def test_a_mount_without_folder_syncs_is_borne_no_broken_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(code: int) -> Callable[[int], None]:
         return raising(OSError(code, os.strerror(code)))
@@ -265,7 +256,6 @@ def test_on_windows_a_reader_is_waited_for_a_while(tmp_path: Path, monkeypatch: 
         monkeypatch.setattr(Path, name, reader.action)
 
 
-@posix
 @pytest.mark.parametrize("name", ["replace", "unlink"])
 def test_elsewhere_a_refusal_is_final(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail("waited"))
@@ -297,7 +287,6 @@ def test_a_new_file_does_not_overwrite(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_bytes() == b"first"
 
 
-@posix
 def test_a_new_file_does_not_follow_a_link(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "target")
     with pytest.raises(OSError):
@@ -305,7 +294,6 @@ def test_a_new_file_does_not_follow_a_link(tmp_path: Path) -> None:
     assert not (tmp_path / "target").exists()
 
 
-@posix
 def test_replacing_a_link_replaces_the_link(tmp_path: Path) -> None:
     (tmp_path / "target").write_bytes(b"target")
     (tmp_path / "link").symlink_to(tmp_path / "target")
@@ -366,7 +354,6 @@ def test_a_file_that_grows_too_large_after_the_look_is_unread(tmp_path: Path, mo
     assert refused(path) == "FILE_TOO_LARGE"
 
 
-@posix
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"secret")
     (tmp_path / "link").symlink_to(tmp_path / "file")
@@ -375,7 +362,6 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     assert refused(tmp_path / "dangling") == "FILE_UNSAFE"
 
 
-@posix
 def test_a_second_name_of_a_file_is_refused_and_that_it_is_only_that_can_be_told(tmp_path: Path) -> None:
     """Who puts a file in place by link and unlink has two names for a moment."""
     (tmp_path / "file").write_bytes(b"x")
@@ -388,13 +374,12 @@ def test_a_second_name_of_a_file_is_refused_and_that_it_is_only_that_can_be_told
     assert plain_files.read_plain(tmp_path / "second", 10)[0] == b"x"
 
 
-@posix
 def test_what_is_no_plain_file_is_not_even_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Opening alone has effects: it wakes a pipe's writer, and rewinds a tape."""
     os.mkfifo(tmp_path / "pipe")
     monkeypatch.setattr(os, "open", lambda *arguments, **options: pytest.fail("opened"))
-    assert refused(tmp_path / "pipe") == "FILE_UNSAFE"
-    assert refused(Path("/dev/null")) == "FILE_UNSAFE"
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/null")):
+        assert refused(path) == "FILE_UNSAFE"
 
 
 def swap(path: Path, by: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -410,7 +395,6 @@ def swap(path: Path, by: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(os, "open", swap_then_open)
 
 
-@posix
 @pytest.mark.parametrize("read", [plain_files.read_plain, plain_files.read_own])
 @pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "folder", "socket", "device"])
 def test_what_comes_between_the_look_and_the_opening_is_not_read(
@@ -442,7 +426,6 @@ def descriptors() -> int:
     return len(list(Path("/dev/fd").iterdir()))
 
 
-@posix
 def test_without_nofollow_a_link_in_between_is_found_out_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows has no O_NOFOLLOW: there, what was opened must be what was looked at."""
     (tmp_path / "secret").write_bytes(b"secret")
@@ -456,7 +439,6 @@ def test_without_nofollow_a_link_in_between_is_found_out_too(tmp_path: Path, mon
         plain_files.read_plain(path, 10)
 
 
-@posix
 @pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE])
 def test_a_passing_trouble_does_not_condemn_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     (tmp_path / "file").write_bytes(b"{}")
@@ -467,7 +449,6 @@ def test_a_passing_trouble_does_not_condemn_a_file(tmp_path: Path, monkeypatch: 
     assert caught.value.errno == code
 
 
-@posix
 def test_our_own_file_that_we_may_not_read_is_refused_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(b"{}")
     monkeypatch.setattr(os, "open", Reader(os.open, 1))
@@ -476,17 +457,6 @@ def test_our_own_file_that_we_may_not_read_is_refused_and_why(tmp_path: Path, mo
     assert caught.value.code == "FILE_UNSAFE"
 
 
-@posix
-def test_folders_sockets_and_devices_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind("socket")
-        assert refused(tmp_path / "socket") == "FILE_UNSAFE"
-    assert refused(tmp_path) == "FILE_UNSAFE"
-    assert refused(Path("/dev/zero")) == "FILE_UNSAFE"
-
-
-@posix
 def test_a_file_of_another_user_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(b"more than the limit")
     assert plain_files.is_own_file(tmp_path / "file")
@@ -495,7 +465,6 @@ def test_a_file_of_another_user_is_refused_unread(tmp_path: Path, monkeypatch: p
     assert not plain_files.is_own_file(tmp_path / "file")
 
 
-@posix
 def test_a_file_replaced_while_it_is_open_is_read_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file"
     files.replace(path, b"old")
@@ -541,3 +510,55 @@ def test_missing_parents_are_private_too(tmp_path: Path, mask: int) -> None:
         files.make_folder(tmp_path / "a" / "b" / "c")
     for path in ("a", "a/b", "a/b/c"):
         assert stat.S_IMODE((tmp_path / path).stat().st_mode) == 0o700, path
+
+
+# --- state files: whatever stands in their place ---
+
+
+def read(path: Path) -> str:
+    return state_file.read(path, lambda content: str(content["name"].upper()), absent="absent", damaged="damaged")
+
+
+def test_a_state_file_is_read_in_its_shape_also_under_a_second_hard_link(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.write_text('{"name": "worker"}')
+    os.link(path, tmp_path / "backup.json")
+    assert read(path) == "WORKER"
+
+
+def test_a_missing_state_file_is_absent(tmp_path: Path) -> None:
+    assert read(tmp_path / "state.json") == "absent"
+
+
+def _link(path: Path) -> None:
+    (path.parent / "elsewhere.json").write_text('{"name": "worker"}')
+    path.symlink_to(path.parent / "elsewhere.json")
+
+
+def _text(text: str) -> Callable[[Path], Any]:
+    return lambda path: path.write_text(text)
+
+
+IN_ITS_PLACE = [
+    pytest.param(_link, id="link"),
+    pytest.param(Path.mkdir, id="folder"),
+    pytest.param(os.mkfifo, id="pipe"),
+    pytest.param(lambda path: path.write_bytes(b"\xff\xfe"), id="no UTF-8"),
+    pytest.param(_text(""), id="empty"),
+    pytest.param(_text('{"name": "wor'), id="half written"),
+    pytest.param(_text('{"name": "worker", "size": NaN}'), id="NaN"),
+    pytest.param(_text('{"name": "worker", "more": ' + "[" * 100_000 + "]" * 100_000 + "}"), id="deep"),
+    pytest.param(_text(" " * state_file.LIMIT + '{"name": "worker"}'), id="huge"),
+    pytest.param(_text('{"name": "worker", "size": ' + "9" * 5000 + "}"), id="long number"),
+    pytest.param(_text('{"name": 1}'), id="another type"),
+    pytest.param(_text("{}"), id="without a field"),
+    pytest.param(_text("[]"), id="a list"),
+    pytest.param(_text("null"), id="null"),
+]
+
+
+@pytest.mark.parametrize("put", IN_ITS_PLACE)
+def test_whatever_is_in_place_of_a_state_file_is_damage_only(tmp_path: Path, put: Callable[[Path], Any]) -> None:
+    path = tmp_path / "state.json"
+    put(path)
+    assert read(path) == "damaged"

@@ -9,13 +9,12 @@ import psutil
 import pytest
 from fake_graph import WithFakeGraph
 from harness import raising
+from shelf import summary
 
 from bridge.graph import installed
-from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
 from bridge.store.values import GraphLag
 from jobs import clock
-from jobs.layout import Workspace
 from worker.scheduling.graph_upkeep import GraphUpkeep, Machine, Rules, is_due, machine_now
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -53,17 +52,9 @@ def test_it_is_worth_it_for_many_or_after_a_day_on_an_idle_machine_with_mains(
 
 
 @pytest.fixture
-def stores(workspace: Workspace) -> Any:
-    with WithFakeGraph(workspace) as found:
-        metadata = Metadata(topic_id="t", status="Active")
-        found.store.add(
-            [
-                (Memory(name, 0, "summary", metadata, clock.iso(NOW), Content(name, f"What {name} says.")), None)
-                for name in ("a", "b", "c")
-            ],
-            clock.iso(NOW),
-        )
-        yield found
+def stores(stores: WithFakeGraph) -> WithFakeGraph:
+    stores.store.add([(summary(name, f"What {name} says."), None) for name in "abc"], clock.iso(NOW))
+    return stores
 
 
 def test_waiting_rows_are_read_but_not_after_a_failure(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What the HTTP server lets in, and how it answers: the real server on a real socket, over answers that are told it."""
+"""What the HTTP server lets in, how it answers and with what: the real server on a real socket, over told answers."""
 
 import asyncio
 import http.client
@@ -7,6 +7,8 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,15 @@ import pytest
 from harness import PATIENCE, until
 from http_server import TOKEN, Reply, Running
 
+from bridge import trust
 from bridge.interface import envelope
 from bridge.search.reader import Verb
+from bridge.settings import load
 from jobs.errors import ERRORS, JobError
 from jobs.layout import Workspace
 from worker.connections import BoundedProtocol
-from worker.http import bodies as http_bodies, replies as http_replies
+from worker.http import bodies as http_bodies, executor as http_executor, replies as http_replies
+from worker.http.executor import RequestExecutor
 from worker.monitoring.counters import Counters
 from worker.server import idle_server as module
 
@@ -70,6 +75,27 @@ def send_on(connection: socket.socket, data: bytes) -> None:
         time.sleep(0.01)
 
 
+def received(connection: socket.socket) -> bytes:
+    """All that comes until the other side has closed the connection."""
+    try:
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+    except ConnectionResetError:
+        return b""
+
+
+@contextmanager
+def being_answered(running: Running) -> Iterator[None]:
+    """Somebody's question is held meanwhile, and answered in the end."""
+    found: list[Reply] = []
+    asker = threading.Thread(target=lambda: found.append(running.ask(body={"query": "hold"})))
+    asker.start()
+    until(lambda: running.told.in_flight == 1, "it is being answered")
+    yield
+    running.loop.call_soon_threadsafe(running.told.released.set)
+    asker.join()
+    assert found[0].status == 200
+
+
 @pytest.fixture(scope="module")
 def server_for_all() -> Iterator[Running]:
     """Ending one takes longer than most tests."""
@@ -84,12 +110,12 @@ def running(server_for_all: Running) -> Running:
     return server_for_all
 
 
-def test_a_question_is_passed_on_and_its_answer_is_what_the_command_line_prints(running: Running) -> None:
-    reply = running.ask(body={"query": "ü", "max_results": 3})
-    assert running.told.asked == [("retrieve", {"query": "ü", "max_results": 3})]
-    assert reply.data == envelope.encoded(
-        envelope.success(verb="retrieve", given={"query": "ü", "max_results": 3}, note="ü – 状态")
-    )
+@pytest.mark.parametrize("verb", ["retrieve", "explain", "context"])
+def test_a_question_is_passed_on_and_its_answer_is_what_the_command_line_prints(running: Running, verb: str) -> None:
+    given = {"query": "ü", "max_results": 3}
+    reply = running.ask(f"/v1/{verb}", given)
+    assert running.told.asked == [(verb, given)]
+    assert reply.data == envelope.encoded(envelope.success(verb=verb, given=given, note="ü – 状态"))
     assert (reply.status, reply.headers["content-type"]) == (200, "application/json")
 
 
@@ -113,12 +139,6 @@ def test_a_moment_is_passed_on_as_far_as_the_document_allows(running: Running) -
     assert running.told.asked == [("moment", tuple(within.values()))]
     for given in BEYOND:
         assert running.ask("/v1/moment", body=given).outcome == (400, "ARGUMENT_INVALID"), given
-
-
-@pytest.mark.parametrize("verb", ["retrieve", "explain", "context"])
-def test_each_verb_has_its_path(running: Running, verb: str) -> None:
-    assert running.ask(f"/v1/{verb}").status == 200
-    assert running.told.asked[0][0] == verb
 
 
 def test_an_answer_says_nothing_of_the_server_and_is_kept_by_nobody(running: Running) -> None:
@@ -348,14 +368,9 @@ def test_whoever_hangs_holds_nobody_up_and_is_left_in_time(running: Running, mon
     hanging = [running.connect() for _ in range(40)]
     for number, connection in enumerate(hanging):
         connection.sendall([b"", b"P", head.encode(), body.encode()][number % 4])
-    began = time.monotonic()
     assert running.ask().status == 200
-    print(f"answered beside 40 that hang after {(time.monotonic() - began) * 1000:.0f} ms")
     for number, connection in enumerate(hanging):
-        try:
-            found = connection.recv(65536)
-        except ConnectionResetError:
-            found = b""
+        found = received(connection)
         assert found.startswith(b"HTTP/1.1 408 ") if number % 4 == 3 else found == b""
         connection.close()
 
@@ -367,10 +382,7 @@ def test_too_many_connections_are_closed_and_the_others_kept(running: Running, m
     until(lambda: len(running.server.server_state.connections) == 5, "they are let in")
     for _ in range(20):
         with running.connect() as late:
-            try:
-                assert late.recv(1) == b""
-            except ConnectionResetError:
-                pass
+            assert received(late) == b""
     for connection in held:
         connection.sendall(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{running.port}\r\n\r\n".encode())
         assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
@@ -392,23 +404,13 @@ def test_a_second_request_never_whole_is_left_in_time(running: Running, monkeypa
         connection.sendall(f"{head}\r\n".encode())
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
         connection.sendall(head.encode())
-        try:
-            rest = b"".join(iter(lambda: connection.recv(65536), b""))
-        except ConnectionResetError:
-            rest = b""
-        assert b"HTTP" not in rest
+        assert b"HTTP" not in received(connection)
 
 
 def test_a_slow_answer_outlives_the_time_for_a_head(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BoundedProtocol, "head_seconds", 0.2)
-    found: list[Reply] = []
-    asker = threading.Thread(target=lambda: found.append(running.ask(body={"query": "hold"})))
-    asker.start()
-    until(lambda: running.told.in_flight == 1, "it is being answered")
-    time.sleep(0.5)  # the time itself is what is tried
-    running.loop.call_soon_threadsafe(running.told.released.set)
-    asker.join()
-    assert found[0].status == 200
+    with being_answered(running):
+        time.sleep(0.5)  # the time itself is what is tried
 
 
 # --- leaving ---
@@ -417,15 +419,9 @@ def test_a_slow_answer_outlives_the_time_for_a_head(running: Running, monkeypatc
 def test_it_leaves_when_nobody_asks_and_not_while_it_answers() -> None:
     running = Running(Told(), idle_seconds=0.3)
     try:
-        found: list[Reply] = []
-        asker = threading.Thread(target=lambda: found.append(running.ask(body={"query": "hold"})))
-        asker.start()
-        until(lambda: running.told.in_flight == 1, "it is being answered")
-        time.sleep(0.8)  # more than its idle time
-        assert running.runs
-        running.loop.call_soon_threadsafe(running.told.released.set)
-        asker.join()
-        assert found[0].status == 200
+        with being_answered(running):
+            time.sleep(0.8)  # more than its idle time
+            assert running.runs
         until(lambda: not running.runs, "it leaves")
     finally:
         running.close()
@@ -459,14 +455,8 @@ def test_who_comes_while_it_leaves_is_left_for_the_next() -> None:
 
 def test_told_to_leave_it_finishes_what_it_answers() -> None:
     running = Running(Told())
-    found: list[Reply] = []
-    asker = threading.Thread(target=lambda: found.append(running.ask(body={"query": "hold"})))
-    asker.start()
-    until(lambda: running.told.in_flight == 1, "it is being answered")
-    running.server.request_exit()
-    running.loop.call_soon_threadsafe(running.told.released.set)
-    asker.join()
-    assert found[0].status == 200
+    with being_answered(running):
+        running.server.request_exit()
     running.close()
 
 
@@ -475,3 +465,236 @@ def test_the_token_is_compared_as_text_of_any_kind(running: Running) -> None:
     for value in (b"Bearer \xff\xfe", b"Bearer " + b"x" * 10_000, b""):
         found = running.raw(head.encode() + b"Authorization: " + value + b"\r\nContent-Length: 0\r\n\r\n")
         assert found.split(b" ")[1] in (b"400", b"401")
+
+
+# --- what it answers with: the settings as they are now, a bound, and when it is ready ---
+
+
+class FakeReader:
+    """Says with which arguments it was asked. With a ``problem`` there is no model."""
+
+    problem = False
+    held: threading.Event | None = None
+
+    def __init__(
+        self, workspace: Workspace, embedding: Any, embedder: Any = None, reranking: Any = None, **_: Any
+    ) -> None:
+        self.embedding, self.reranking = embedding, reranking
+
+    def answer(self, verb: str, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
+        if self.held is not None:
+            self.held.wait(30)
+        if self.problem:
+            return envelope.failure(JobError("MODEL_MISSING"))
+        return envelope.success(verb=verb, model=self.embedding.identity, **arguments)
+
+
+class Made:
+    def __init__(self, folder: Path, **options: Any) -> None:
+        self.workspace = Workspace(folder / "workspace")
+        self.workspace.root.mkdir()
+        self.said: list[str] = []
+        trust.adopt(self.workspace, load().config_folder)
+        self.settings = trust.settings_of(self.workspace)
+        self.answers = RequestExecutor(self.workspace, lambda: self.said.append("ready"), **options)
+
+    def ask(self, *, whole: bool = False, **arguments: Any) -> dict[str, Any]:
+        return asyncio.run(self.answers.ask("retrieve", arguments, whole=whole))[0]
+
+    @property
+    def config(self) -> Path:
+        folder = self.settings.config_folder
+        folder.mkdir(exist_ok=True)
+        return folder / "config.toml"
+
+
+@pytest.fixture(autouse=True)
+def _fake_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_executor, "Reader", FakeReader)
+    monkeypatch.setattr(FakeReader, "problem", False)
+    monkeypatch.setattr(FakeReader, "held", None)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path)
+
+
+def test_whoever_brings_the_settings_along_gets_nothing_of_ours(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A setting that the asker has not is one that he has not, whatever this process was started with."""
+    monkeypatch.setenv("COGNEE_MEMORY_HALF_LIFE_DAYS", "30")
+    assert made.ask(query="x")["half_life_days"] == 30
+    found = made.ask(whole=True, query="x", maxTokens=7, status=None)
+    assert found.keys() - {"success", "verb", "model"} == {"query", "max_tokens"}
+
+
+def test_what_was_not_given_comes_from_the_settings_as_they_are_at_the_question(made: Made) -> None:
+    """But for a default that depends on the question: it is left to the search."""
+    assert "max_results" not in made.ask(query="x")
+    made.workspace.env_file.write_text("COGNEE_MEMORY_MAX_RESULTS=7\n")
+    assert made.ask(query="x")["max_results"] == 7
+    made.workspace.env_file.unlink()
+    made.config.write_text("max_results = 8\n")
+    assert made.ask(query="x")["max_results"] == 8
+    assert made.ask(query="x", max_results=9)["max_results"] == 9
+
+
+def test_another_model_in_the_settings_is_used_from_the_next_question_on(made: Made) -> None:
+    before = made.ask(query="x")["model"]
+    made.config.write_text('embedding_provider = "openai"\nembedding_model = "m"\nembedding_dimensions = 3\n')
+    assert (before, made.ask(query="x")["model"]) == (made.settings.embedding.identity, "openai/m/3")
+
+
+@pytest.mark.parametrize("from_the_start", [False, True])
+def test_a_setting_that_cannot_be_read_is_said_until_it_is_mended(made: Made, from_the_start: bool) -> None:
+    made.config.write_text('max_results = "many"\n')
+    if from_the_start:
+        made.answers = RequestExecutor(made.workspace, lambda: None)
+        made.answers.warm()
+    for _ in range(2):
+        assert made.ask(query="x")["error_code"] == "SETTING_INVALID"
+    made.config.write_text("max_results = 6\n")
+    assert made.ask(query="x")["max_results"] == 6
+
+
+def test_a_workspace_that_is_no_longer_this_users_is_closed(made: Made) -> None:
+    """Such as after a checkout that brought the memory of somebody else."""
+    trust.adopt(made.workspace, made.settings.config_folder)
+    assert made.ask(query="x")["success"] is True
+    marker = made.workspace.owner_marker(made.workspace.memory)
+    own = marker.read_text("ascii")
+    marker.write_text("f" * 32, "ascii")
+    (made.workspace.memory / "memory.db").write_bytes(b"")
+    assert made.ask(query="x")["error_code"] == "WORKSPACE_NOT_TRUSTED"
+    marker.write_text(own, "ascii")
+    assert made.ask(query="x")["success"] is True
+
+
+def test_what_a_workspace_may_say_holds_as_soon_as_it_is_trusted(made: Made) -> None:
+    trust.adopt(made.workspace, made.settings.config_folder)
+    names = "EMBEDDING_PROVIDER=openai\nEMBEDDING_MODEL=m\nEMBEDDING_DIMENSIONS=3\n"
+    made.workspace.env_file.write_text(names, "utf-8")
+    assert made.ask(query="x")["model"] == made.settings.embedding.identity
+    trust.adopt(made.workspace, made.settings.config_folder, trusted=True)
+    assert made.ask(query="x")["model"] == "openai/m/3"
+
+
+def test_it_is_ready_when_the_model_is_loaded_and_says_so_once(made: Made) -> None:
+    assert not made.answers.is_ready
+    made.answers.warm()
+    made.answers.warm()
+    made.ask(query="x")
+    assert (made.answers.is_ready, made.said) == (True, ["ready"])
+
+
+def test_without_a_model_it_is_ready_once_a_question_was_answered(
+    made: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as missing:
+        missing.setattr(FakeReader, "problem", True)
+        made.answers.warm()
+        assert made.ask(query="x")["success"] is False
+        assert not made.answers.is_ready
+        with pytest.raises(JobError, match="MODEL_MISSING") as caught:
+            made.answers.require_ready()
+        assert (caught.value.code, caught.value.details) == ("NOT_READY", {"reason": "model"})
+    (line,) = caplog.records
+    assert line.__dict__["fields"] == {"code": "MODEL_MISSING"}, "said once, however often it is tried"
+    made.ask(query="x")
+    assert (made.answers.is_ready, made.said) == (True, ["ready"])
+
+
+def test_what_was_missing_may_be_there_when_it_is_asked_again(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(JobError, match="still being loaded"):
+        made.answers.require_ready()
+    with monkeypatch.context() as missing:
+        missing.setattr(FakeReader, "problem", True)
+        made.answers.warm()
+    with pytest.raises(JobError, match="No worker"):
+        made.answers.require_ready()
+    assert made.answers.is_ready
+
+
+def test_questions_are_measured_and_the_one_that_warms_is_none(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    made.answers.warm()
+    made.ask(query="x")
+    monkeypatch.setattr(FakeReader, "problem", True)
+    made.ask(query="x")
+    found = made.answers.figures.as_dict()
+    ((verb, taken),) = found["histograms"]["question_seconds"]
+    assert (verb, sum(taken["counts"])) == ("retrieve", 2)
+    assert found["counters"] == {"question_errors": [["retrieve", "MODEL_MISSING", 1]]}
+
+
+def test_too_much_at_once_is_sent_away_and_nothing_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Made(tmp_path, most_at_once=3)
+    held = threading.Event()
+    monkeypatch.setattr(FakeReader, "held", held)
+
+    async def all_at_once() -> list[Any]:
+        asked = [asyncio.create_task(made.answers.ask("retrieve", {"query": str(n)})) for n in range(5)]
+        await asyncio.sleep(0)
+        busy = made.answers.in_flight
+        held.set()
+        return [busy, *await asyncio.gather(*asked, return_exceptions=True)]
+
+    busy, *found = asyncio.run(all_at_once())
+    assert busy == 3
+    assert [found.code if isinstance(found, JobError) else found[0]["query"] for found in found] == [
+        "0", "1", "2", "HTTP_BUSY", "HTTP_BUSY",
+    ]  # fmt: skip
+    assert made.answers.in_flight == 0
+
+
+def test_waiting_questions_share_one_look_at_the_settings(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later one looks again."""
+    made.ask(query="x")
+    looks, stamp = list[int](), http_executor._stamp
+    monkeypatch.setattr(http_executor, "_stamp", lambda *given: looks.append(1) or stamp(*given))
+
+    async def together() -> None:
+        with made.answers._renewing:
+            asked = [asyncio.create_task(made.answers.ask("retrieve", {"query": str(n)})) for n in range(5)]
+            await asyncio.sleep(0)
+        await asyncio.gather(*asked)
+
+    asyncio.run(together())
+    assert len(looks) == 1
+    made.ask(query="x")
+    assert len(looks) == 2
+
+
+def test_the_time_of_the_last_question_is_when_it_was_answered(made: Made) -> None:
+    before = made.answers.asked_at
+    until(lambda: made.ask(query="x") and made.answers.asked_at > before, "the time moves")
+
+
+def test_a_server_whose_workspace_is_gone_or_another_one_does_not_answer(made: Made) -> None:
+    """An empty success would say that nothing is known."""
+    root = made.workspace.root
+    assert made.ask(query="x")["success"]
+    former = root.rename(root.with_name("moved"))
+    assert made.ask(query="x")["error_code"] == "WORKSPACE_MOVED"
+    root.mkdir()
+    trust.adopt(made.workspace, made.settings.config_folder)
+    assert made.ask(query="x")["error_code"] == "WORKSPACE_MOVED"
+    with pytest.raises(JobError, match="WORKSPACE_MOVED"):
+        made.answers.require_ready()
+    root.rename(root.with_name("other"))
+    former.rename(root)
+    assert made.ask(query="x")["success"]
+
+
+def test_another_reranker_is_asked_from_the_next_question_on(made: Made) -> None:
+    def reader() -> Any:
+        made.ask(query="x")
+        return made.answers._in_use.reader
+
+    made.ask(query="x")
+    before = reader()
+    made.config.write_text('rerank_model = "/models/minilm"\n')
+    after = reader()
+    assert (before.reranking, after.reranking.identity) == (None, "local:/models/minilm")
+    assert reader() is after
+    made.config.write_text('rerank_model = "/models/minilm"\nrerank_hits = 5\n')
+    assert reader().reranking.hits == 5

@@ -1,6 +1,7 @@
 """What an operator's program and the page ask over HTTP: the real server and real files, and no worker."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -126,15 +127,10 @@ def test_jobs_are_listed_the_newest_first_page_by_page(place: Operated) -> None:
     ids = [job["job_id"] for job in whole["jobs"]]
     assert (len(ids), whole["total"], whole["next"]) == (29, 29, None)
     assert ids == sorted(ids), "in this workspace a lower number is a newer job"
-    pages, after = [], ""
-    while True:
-        page = place.found(f"/v1/jobs?limit=10{after}")
-        pages += [job["job_id"] for job in page["jobs"]]
-        assert page["total"] == 29
-        if page["next"] is None:
-            break
-        after = f"&after={page['next']}"
-    assert pages == ids
+    first = place.found("/v1/jobs?limit=16")
+    second = place.found(f"/v1/jobs?limit=16&after={first['next']}")
+    assert [job["job_id"] for page in (first, second) for job in page["jobs"]] == ids
+    assert (first["total"], second["total"], second["next"]) == (29, 29, None)
 
 
 JOB_FILTERS = [
@@ -267,13 +263,12 @@ def test_what_is_no_job_is_not_found_wherever_it_leads(place: Operated, job_id: 
 # --- asking for something ---
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def _no_worker_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("worker.calls.jobs", "worker.admin.requests"):
         monkeypatch.setattr(f"{module}.launch.start", lambda workspace, **more: False)
 
 
-@pytest.mark.usefixtures("_no_worker_is_started")
 def test_a_job_is_dropped_as_it_was_sent(own: Operated) -> None:
     sent = {"kind": "ingest", "payload": {"summaryText": "Topic: A\nContext: B"}, "maxAttempts": 2}
     reply = own.post("/v1/jobs", sent, X_Correlation_Id="chat-7")
@@ -289,43 +284,29 @@ def test_a_job_is_dropped_as_it_was_sent(own: Operated) -> None:
     assert own.done("/v1/jobs", {**sent, "job_id": "mine"})["job_id"] == "mine", "the same again is no other"
 
 
-NOT_IN_THE_STORE = [
-    ("compact", {"topicId": "typo", "preview": True}, "TOPIC_NOT_FOUND"),
-    ("forget", {"topic_id": "typo"}, "TOPIC_NOT_FOUND"),
-    ("restore", {"decision_record_id": "typo"}, "MEMORY_NOT_FOUND"),
-    ("set_status", {"memory_id": "typo", "status": "Draft"}, "MEMORY_NOT_FOUND"),
-]
-
-
-@pytest.mark.usefixtures("_no_worker_is_started")
-@pytest.mark.parametrize(("kind", "payload", "code"), NOT_IN_THE_STORE)
-def test_a_job_for_what_is_not_in_the_store_is_not_dropped(own: Operated, kind: str, payload: Any, code: str) -> None:
-    assert own.post("/v1/jobs", {"kind": kind, "payload": payload}).outcome == (404, code)
+def test_a_job_for_what_is_not_in_the_store_is_not_dropped(own: Operated) -> None:
+    job = {"kind": "compact", "payload": {"topicId": "typo", "preview": True}}
+    assert own.post("/v1/jobs", job).outcome == (404, "TOPIC_NOT_FOUND")
     assert not spool.inbox(own.workspace.spool)
     own.done("/v1/jobs", {"kind": "rebuild", "payload": {}})
-    assert own.post("/v1/jobs", {"kind": kind, "payload": payload}).status == 202, "a job that waits may bring it"
+    assert own.post("/v1/jobs", job).status == 202, "a job that waits may bring it"
 
 
 REJECTED: list[tuple[Any, int, str]] = [
     (b"{", 422, "JSON_INVALID"),
     (b"[]", 422, "JOB_INVALID"),
     (b'{"kind": "ingest", "kind": "forget", "payload": {}}', 422, "JSON_INVALID"),
-    (b'{"kind": "ingest", "payload": {"summary_text": "\\ud800"}}', 422, "JSON_INVALID"),
-    (b"[" * 100_000, 422, "JSON_INVALID"),
     ({"kind": "ingset", "payload": {}}, 422, "KIND_UNKNOWN"),
     ({"kind": "noop", "payload": {}}, 422, "KIND_UNKNOWN"),
     ({"kind": "ingest", "payload": {}}, 422, "JOB_INVALID"),
-    ({"kind": "compact", "payload": {"topic_id": "A B"}}, 422, "JOB_INVALID"),
     ({"kind": "rebuild", "payload": {}, "job_id": "../token"}, 422, "JOB_INVALID"),
     ({"kind": "rebuild", "payload": {}, "job_id": None}, 422, "JOB_INVALID"),
-    ({"kind": "rebuild", "payload": {}, "job_id": ["x"]}, 422, "JOB_INVALID"),
     ({"kind": "rebuild", "payload": {}, "schema_version": 2}, 422, "SCHEMA_VERSION_UNSUPPORTED"),
     ({"kind": "rebuild", "payload": {}, "job_id": "job-001"}, 409, "JOB_ID_CONFLICT"),
     ({"kind": "ingest", "payload": {"summary_text": "**Metadata:**\n- Status: Nope"}}, 422, "METADATA_BROKEN"),
 ]
 
 
-@pytest.mark.usefixtures("_no_worker_is_started")
 def test_what_the_worker_would_reject_is_refused_at_once(own: Operated) -> None:
     own.write(ended(1, "succeeded"))
     for body, status, code in REJECTED:
@@ -333,7 +314,6 @@ def test_what_the_worker_would_reject_is_refused_at_once(own: Operated) -> None:
     assert [path.name for path in own.workspace.spool.inbox.glob("*.json")] == []
 
 
-@pytest.mark.usefixtures("_no_worker_is_started")
 def test_the_limits_of_the_settings_hold(own: Operated) -> None:
     job = {"kind": "rebuild", "payload": {}}
 
@@ -357,7 +337,6 @@ def test_a_correlation_id_that_is_none_is_refused(place: Operated, value: str) -
     assert (reply.status, reply.code) == (400, "ARGUMENT_INVALID")
 
 
-@pytest.mark.usefixtures("_no_worker_is_started")
 def test_a_job_is_asked_to_end_or_to_run_again(own: Operated) -> None:
     """Nobody works, so the request stays."""
     failed = ended(2, "failed", "INTERNAL")
@@ -373,7 +352,6 @@ def test_a_job_is_asked_to_end_or_to_run_again(own: Operated) -> None:
     assert own.post("/v1/jobs/none/retry", {}).status == 404
 
 
-@pytest.mark.usefixtures("_no_worker_is_started")
 def test_many_jobs_are_asked_at_once(own: Operated) -> None:
     records = [*(ended(n, "failed", "INTERNAL") for n in range(3)), ended(3, "failed", "TOPIC_NOT_FOUND", "compact")]
     own.write(*records, ended(9, "succeeded"))
@@ -458,15 +436,6 @@ def test_rejected_files_are_listed_with_why(own: Operated) -> None:
     ]
 
 
-def test_no_key_is_shown_among_the_settings(own: Operated, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LLM_API_KEY", "sk-very-secret-indeed")
-    own.workspace.env_file.write_text("COGNEE_MEMORY_MAX_RESULTS=7\n")  # the settings are read anew
-    reply = own.get("/v1/settings")
-    rows = {row["name"]: row for row in json.loads(reply.data)["settings"]}
-    assert (rows["llm_api_key"]["value"], rows["max_results"]["value"]) == ("(set)", "7")
-    assert b"very-secret" not in reply.data
-
-
 def test_a_workspace_of_somebody_else_is_closed_but_for_the_findings(own: Operated) -> None:
     own.write(ended(1, "succeeded"))
     own.workspace.owner_marker(own.workspace.spool.root).write_text("f" * 32)
@@ -487,7 +456,6 @@ def test_a_workspace_of_this_machine_alone_has_no_team(own: Operated) -> None:
 # --- memories ---
 
 
-@pytest.mark.usefixtures("_no_worker_is_started")
 def test_each_list_says_over_http_and_mcp_that_a_job_waits(own: Operated) -> None:
     own.done("/v1/jobs", {"kind": "ingest", "payload": {"summaryText": "Topic: A\nContext: B"}})
     said = ["1 job waits: what it stores is not found yet"]
@@ -557,6 +525,8 @@ def test_the_page_is_there_without_a_token_and_holds_no_data(place: Operated) ->
     assert TOKEN.encode() not in page.data
     assert page.headers["content-security-policy"] == http_page.POLICY
     assert "unsafe" not in http_page.POLICY
+    named = re.findall(r'"/assets/([\w-]+\.js)"', page.data.decode())
+    assert sorted(named) == sorted(path.name for path in http_page._FOLDER.glob("*.js"))  # before it is needed
     again = place.get("/", If_None_Match=page.headers["etag"])
     assert (again.status, again.headers["cache-control"]) == (304, "no-cache")
     assert again.headers["content-security-policy"] == http_page.POLICY

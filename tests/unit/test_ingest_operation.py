@@ -1,13 +1,12 @@
 """Ingestion as an operation, over a real store with a tiny embedder and a graph that takes everything."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
 from job_copies import copy_of
 
-from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.operations import JobCopy, run
 from bridge.slices import ignore_progress
@@ -17,27 +16,16 @@ from jobs.layout import Workspace
 from jobs.lifecycle import Failed
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
-
-
-class PickyEmbedder(FakeEmbedder):
-    """A provider that refuses a text, and with it the whole request; or every request."""
-
-    error: JobError | None = None
-    refused = "bad"
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        if self.error is not None and any(self.refused in text for text in texts):
-            raise self.error
-        return super().embed(texts)
+REFUSED = JobError("EMBEDDING_FAILED", details={"status": 400})
 
 
 @pytest.fixture
-def embedder() -> PickyEmbedder:
-    return PickyEmbedder()
+def embedder() -> FakeEmbedder:
+    return FakeEmbedder()
 
 
 @pytest.fixture
-def stores(workspace: Workspace, embedder: PickyEmbedder) -> Iterator[Stores]:
+def stores(workspace: Workspace, embedder: FakeEmbedder) -> Iterator[Stores]:
     with WithFakeGraph(workspace, embedder=embedder) as found:
         yield found
 
@@ -56,11 +44,11 @@ def outcomes(stores: Stores, *topics: str) -> dict[str, str]:
     return {job: outcome.error.code if isinstance(outcome, Failed) else "" for job, outcome in found.items()}
 
 
-def test_a_text_that_the_provider_refuses_fails_its_own_job_alone(stores: Stores, embedder: PickyEmbedder) -> None:
-    embedder.error = JobError("EMBEDDING_FAILED", details={"status": 400})
+def test_a_text_that_the_provider_refuses_fails_its_own_job_alone(stores: Stores, embedder: FakeEmbedder) -> None:
+    embedder.refused = {"bad": REFUSED}
     assert outcomes(stores, "a", "bad", "b") == {"a": "", "bad": "EMBEDDING_FAILED", "b": ""}
     assert stores.store.count() == 2
-    embedder.error = None
+    embedder.refused = {}
     assert outcomes(stores, "a", "bad", "b") == {"a": "", "bad": "", "b": ""}
     assert stores.store.count() == 3
 
@@ -76,28 +64,17 @@ def test_a_copy_that_no_longer_fits_fails_its_own_job_alone(stores: Stores) -> N
 
 @pytest.mark.parametrize("error", [JobError("RATE_LIMITED"), JobError("EMBEDDING_FAILED", details={"status": 503})])
 def test_a_provider_that_is_out_of_order_is_asked_once_for_all(
-    stores: Stores, embedder: PickyEmbedder, error: JobError, monkeypatch: pytest.MonkeyPatch
+    stores: Stores, embedder: FakeEmbedder, error: JobError
 ) -> None:
-    asked: list[int] = []
-
-    def refuse(texts: Sequence[str]) -> Vectors:
-        asked.append(len(texts))
-        raise error
-
-    monkeypatch.setattr(embedder, "embed", refuse)
+    embedder.refused = {"": error}
     with pytest.raises(JobError, match=error.code):
         run("ingest", jobs("a", "b"), stores, NOW, ignore_progress)
-    assert len(asked) == 1
+    assert len(embedder.seen) == len(set(embedder.seen)), "no text is asked about twice"
 
 
 def test_a_provider_that_has_no_time_after_a_rejected_text_lets_all_jobs_wait(
-    stores: Stores, embedder: PickyEmbedder, monkeypatch: pytest.MonkeyPatch
+    stores: Stores, embedder: FakeEmbedder
 ) -> None:
-    def refuse(texts: Sequence[str]) -> Vectors:
-        if any("bad" in text for text in texts):
-            raise JobError("EMBEDDING_FAILED", details={"status": 400})
-        raise JobError("RATE_LIMITED")
-
-    monkeypatch.setattr(embedder, "embed", refuse)
+    embedder.refused = {"bad": REFUSED, "": JobError("RATE_LIMITED")}
     with pytest.raises(JobError, match="RATE_LIMITED"):
         run("ingest", jobs("bad", "a", "b"), stores, NOW, ignore_progress)

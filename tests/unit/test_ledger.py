@@ -34,17 +34,7 @@ def accepted(ledger: Ledger, *job_ids: str) -> None:
 
 
 def on_disk(place: SpoolPaths, job_id: str) -> Record:
-    record = spool.read_record(place, job_id)
-    assert record is not None
-    return record
-
-
-def test_an_accepted_job_is_live_and_its_record_and_copy_are_on_disk(place: SpoolPaths, ledger: Ledger) -> None:
-    place.dropped("a").write_bytes(b"{}")
-    accepted(ledger, "a")
-    assert ledger.get("a") == on_disk(place, "a")
-    assert place.copy("a").exists()
-    assert not place.dropped("a").exists()
+    return spool.read_record(place, job_id)
 
 
 def test_a_change_is_on_disk_when_it_is_seen(place: SpoolPaths) -> None:
@@ -144,14 +134,6 @@ def test_the_pause_lasts_until_the_next_job_is_due_which_was_not_announced(place
     assert table.ledger.seconds_to_next(at_most=10) == 1
     assert table.after(1) == [("a", 0)]
     assert table.ledger.seconds_to_next(at_most=10) == 10, "else the worker would spin while they wait for their turn"
-
-
-def test_the_oldest_is_the_one_that_has_waited_longest(ledger: Ledger) -> None:
-    assert ledger.oldest_waiting() is None
-    accepted(ledger, "a")
-    assert ledger.oldest_waiting() == clock.iso(NOW)
-    ledger.apply({"a": Started()})
-    assert ledger.oldest_waiting() is None
 
 
 # --- late outcomes ---
@@ -293,14 +275,6 @@ def test_an_unmovable_copy_loses_no_record(place: SpoolPaths, ledger: Ledger, mo
     assert (on_disk(place, "a").state, place.copy("a").exists()) == ("succeeded", True)
     assert (on_disk(place, "b").state, place.copy("b").exists()) == ("succeeded", False)
     assert ledger.counts() == {"queued": 0, "running": 0, "retrying": 1, "succeeded": 2}
-
-
-def test_a_live_record_that_somebody_removed_is_written_again_as_it_is(place: SpoolPaths, ledger: Ledger) -> None:
-    accepted(ledger, "a", "b")
-    (running,) = ledger.apply({"a": Started()})
-    place.record("a").unlink()
-    ledger.rewrite(["a", "nobody"])
-    assert on_disk(place, "a") == running == ledger.get("a")
 
 
 def test_a_damaged_record_is_not_taken_for_a_missing_one(place: SpoolPaths, ledger: Ledger) -> None:

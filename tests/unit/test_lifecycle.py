@@ -147,12 +147,6 @@ def test_a_job_without_a_correlation_id_is_followed_by_its_own() -> None:
     assert lifecycle.reject("a-name", JobError("JSON_INVALID"), NOON).correlation_id == "a-name"
 
 
-def test_a_running_job_is_neither_due_nor_expired() -> None:
-    record = walked(Started(), expires_at="2026-11-20T12:00:00Z")
-    assert not is_due(record, at(9))
-    assert not is_expired(record, at(9))
-
-
 def test_a_waiting_job_expires_when_its_time_has_come() -> None:
     record = walked(expires_at="2026-11-20T12:00:05Z")
     assert not is_expired(record, at(4.999))
@@ -189,13 +183,6 @@ def test_a_job_gives_up_after_max_attempts_errors(most: int) -> None:
 def test_waiting_for_something_outside_is_never_counted() -> None:
     record = walked(*[Started(), Failed(JobError(WAIT))] * 50, max_attempts=1)
     assert (record.state, record.attempt, record.errors) == ("retrying", 50, 0)
-
-
-def test_waits_in_a_row_for_one_reason_are_one_entry_with_its_first_start_and_last_end() -> None:
-    record = walked(*[Started(), Failed(JobError(WAIT))] * 3)
-    (entry,) = record.attempts
-    assert (entry.number, entry.repeats, entry.outcome, entry.error_code) == (3, 3, "waiting", WAIT)
-    assert (entry.started_at, entry.finished_at) == ("2026-11-20T12:00:01Z", "2026-11-20T12:00:06Z")
 
 
 def test_waits_for_different_reasons_are_entries_of_their_own() -> None:
@@ -239,18 +226,6 @@ def test_a_death_of_the_worker_during_a_batch_proves_nothing_about_its_members()
     assert (ended.state, ended.worker_deaths) == ("failed", 10)
 
 
-CAPS_RAISED = [(Crashed(), CrashLimits(crashes=50)), (WorkerDied(), CrashLimits(worker_deaths=50))]
-
-
-@pytest.mark.parametrize(("event", "most"), CAPS_RAISED)
-def test_the_caps_can_be_raised(event: Event, most: CrashLimits) -> None:
-    record = lifecycle.accept(job(), NOON)
-    for number in range(50):
-        assert not record.ended, number
-        record = step(step(record, Started(), at(number), crash_limits=most), event, at(number), crash_limits=most)
-    assert (record.state, record.error["code"]) == ("failed", "POISON")
-
-
 def test_crashes_errors_and_deaths_of_the_worker_are_counted_apart() -> None:
     events: list[Event] = [Started(), Crashed(), *deaths(9), Started(), Failed(JobError(RETRY)), Started(), Crashed()]
     record = walked(*events, max_attempts=2)
@@ -275,10 +250,13 @@ def test_an_interruption_counts_for_nothing_and_the_job_waits_again_at_once(code
 
 
 @pytest.mark.parametrize("event", [Interrupted(), Interrupted("CHILD_DIED"), Failed(JobError(WAIT))])
-def test_what_counts_for_nothing_is_one_entry_however_often_it_repeats(event: Event) -> None:
+def test_what_counts_for_nothing_is_one_entry_with_its_first_start_and_last_end_however_often_it_repeats(
+    event: Event,
+) -> None:
     """Else the record of a job that waits for days would grow without an end."""
     (entry,) = walked(*[Started(), event] * 1000).attempts
-    assert (entry.number, entry.repeats, entry.started_at) == (1000, 1000, "2026-11-20T12:00:01Z")
+    assert (entry.number, entry.repeats) == (1000, 1000)
+    assert (entry.started_at, entry.finished_at) == (clock.iso(at(1)), clock.iso(at(2000)))
 
 
 @pytest.mark.parametrize("outcome", [Failed(JobError(WAIT)), Interrupted("CHILD_DIED"), Interrupted()], ids=repr)
@@ -290,12 +268,6 @@ def test_how_many_others_there_were_makes_no_entry_of_its_own(outcome: Event) ->
     assert (entry.repeats, entry.together) == (32, 33)
     if record.state == "retrying":
         assert record.next_attempt_at == clock.iso(at(64 + 60)), "the pauses grow all the same"
-
-
-def test_deaths_of_the_worker_are_one_entry_and_all_count() -> None:
-    record = walked(*deaths(7))
-    (entry,) = record.attempts
-    assert (entry.repeats, record.worker_deaths) == (7, 7)
 
 
 @pytest.mark.parametrize("event", [Failed(JobError(RETRY)), Crashed()])
@@ -404,7 +376,6 @@ def asked(seconds: Any) -> Record:
 
 
 def pause_of(record: Record) -> float:
-    assert record.next_attempt_at is not None
     return (clock.parse(record.next_attempt_at) - at(2)).total_seconds()
 
 
@@ -491,7 +462,6 @@ def _check_step(before: Record, event: Event, after: Record, now: datetime) -> N
         for count in ("errors", "crashes", "worker_deaths"):
             assert 0 <= getattr(after, count) - getattr(before, count) <= 1, count
     if after.state == "retrying":
-        assert after.next_attempt_at is not None
         pause = (clock.parse(after.next_attempt_at) - now).total_seconds()
         assert 0.098 <= pause <= 60  # written to the millisecond
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from shelf import STORED, Shelf, legacy, summary
 
-from bridge.memory import Content, Memory, Metadata
+from bridge.memory import Memory
 from bridge.search import listing
 from bridge.store import database, migrations
 from bridge.store.opening import reader_of
@@ -22,27 +23,14 @@ from jobs.layout import Workspace
 NOW = "2026-11-20T12:00:00Z"
 
 
-def summary(memory_id: str, topic_id: str, status: str = "Active") -> Memory:
-    metadata = Metadata(topic_id=topic_id, status=status, created_at=NOW, updated_at=NOW)  # type: ignore[arg-type]
-    return Memory(memory_id, 0, "summary", metadata, NOW, Content(f"Title {memory_id} " + "x" * 100, "Context"))
+def titled(memory_id: str, topic_id: str, status: str = "Active") -> Memory:
+    return summary(memory_id, "Context", status, topic=f"Title {memory_id} " + "x" * 100, topic_id=topic_id)
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
-    store = Store(workspace, FakeEmbedder())
-    store.add(
-        [
-            *((summary(f"a{number}", "full"), None) for number in range(5)),
-            (summary("b", "other"), None),
-            (summary("c", "other", "Superseded"), None),
-            (Memory("l", 0, "legacy", Metadata(), NOW, text="\n  First line\nSecond"), None),
-        ],
-        NOW,
-    )
-    store.close()
-    return workspace
+def workspace(shelf: Shelf) -> Workspace:
+    others = titled("b", "other"), titled("c", "other", "Superseded"), legacy("l", "\n  First line\nSecond")
+    return shelf.add(*(titled(f"a{number}", "full") for number in range(5)), *others).workspace
 
 
 def test_the_newest_memories_come_first_with_a_short_title(workspace: Workspace) -> None:
@@ -61,15 +49,9 @@ def test_a_list_can_be_of_one_topic(workspace: Workspace) -> None:
         listing.history(workspace, 50, "oher")
 
 
-def test_a_memory_is_found_by_number_and_by_id(workspace: Workspace) -> None:
-    by_id, by_number = listing.memory(workspace, "b"), listing.memory(workspace, "6")
-    assert by_id == by_number
-    assert by_id["summary_text"].startswith("<!-- Template: v1.0 -->")
-    assert listing.memory(workspace, "l")["summary_text"] == "\n  First line\nSecond"
-
-
 def test_a_number_may_be_written_as_the_tables_show_it(workspace: Workspace) -> None:
     assert listing.memory(workspace, "#6")["memory_id"] == listing.id_of(workspace, "#6") == "b"
+    assert listing.memory(workspace, "b") == listing.memory(workspace, "6")
     assert listing.id_of(workspace, "b") == "b"
 
 
@@ -83,22 +65,18 @@ def test_topics_come_by_their_active_memories_and_five_are_worth_compacting(work
     full, other = listing.topics(workspace)
     assert (full["topic_id"], full["memories"], full["active"], full["worth_compacting"]) == ("full", 5, 5, True)
     assert (other["topic_id"], other["memories"], other["active"], other["worth_compacting"]) == ("other", 2, 1, False)
-    assert (full["oldest"], full["newest"]) == (NOW, NOW)
+    assert (full["oldest"], full["newest"]) == (STORED, STORED)
 
 
-def test_a_topic_is_named_by_its_id_or_by_the_exact_title_of_its_newest_memory(workspace: Workspace) -> None:
-    store = Store(workspace, FakeEmbedder())
-
-    def titled(memory_id: str, topic_id: str, title: str) -> Memory:
-        return summary(memory_id, topic_id)._replace(content=Content(title, "Context"))
-
-    store.add([(titled("x", "topic-263200d7", "发票号"), None), (titled("y", "y", "full"), None)], NOW)
+def test_a_topic_is_named_by_its_id_or_by_the_exact_title_of_its_newest_memory(
+    workspace: Workspace, shelf: Shelf
+) -> None:
+    shelf.add(summary("x", "Context", topic="发票号", topic_id="topic-263200d7"), summary("y", "Context", topic="full"))
     assert {listing.topic_id_of(workspace, name) for name in (" 发票号 ", "topic-263200d7")} == {"topic-263200d7"}
     assert listing.topic_id_of(workspace, "full") == "full", "an id comes before a title"
     assert listing.topic_id_of(workspace, "Full") == "full", "as its title begins"
     assert listing.topic_id_of(workspace, "发票") == "发票", "no part of a title"
-    store.add([(titled("z", "z", "发票号"), None)], NOW)
-    store.close()
+    shelf.add(summary("z", "Context", topic="发票号"))
     with pytest.raises(JobError, match="2 topics have the title '发票号': topic-263200d7, z"):
         listing.topic_id_of(workspace, "发票号")
     workspace.memory.joinpath("memory.db").write_bytes(b"damaged")
@@ -106,24 +84,21 @@ def test_a_topic_is_named_by_its_id_or_by_the_exact_title_of_its_newest_memory(w
 
 
 def test_titles_are_of_what_is_named_and_of_what_goes_along(workspace: Workspace) -> None:
-    store = Store(workspace, FakeEmbedder())
-    original = Addition(Memory("o", 0, "legacy", Metadata(), NOW, text="Original"), hidden=True)
-    made = [Addition(summary(name, "made"), migrated_from="o") for name in ("m1", "m2")]
-    with store.change(NOW) as change:
-        change.add([original, *made])
-    store.close()
+    made = [Addition(titled(name, "made"), migrated_from="o") for name in ("m1", "m2")]
+    with closing(Store(workspace, FakeEmbedder(dimensions=64))) as store, store.change(NOW) as change:
+        change.additions += [Addition(legacy("o", "Original"), hidden=True), *made]
     assert listing.titles(workspace, ["b", "nobody"], None) == [f"#6 {'Title b ' + 'x' * 72}"]
     of_both = ["#9 Original", f"#10 {'Title m1 ' + 'x' * 71}", f"#11 {'Title m2 ' + 'x' * 71}"]
     assert listing.titles(workspace, ["o"], None) == listing.titles(workspace, ["m2"], None) == of_both
     assert listing.titles(workspace, [], "made") == of_both
 
 
-@pytest.mark.parametrize("older", range(1, migrations.FORMAT))
+@pytest.mark.parametrize("older", range(5, migrations.FORMAT))
 def test_an_older_store_is_read_before_conversion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, older: int) -> None:
     workspace = Workspace(tmp_path / "older")
     workspace.memory.mkdir(mode=0o700, parents=True)
     with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:older])
+        patch.setattr(migrations, "MIGRATIONS", {each: migrations.MIGRATIONS[each] for each in range(5, older + 1)})
         patch.setattr(migrations, "FORMAT", older)
         with closing(database.open_for_writing(workspace)) as connection:
             connection.execute(
@@ -166,25 +141,21 @@ def test_a_damaged_store_is_an_error_of_the_table(workspace: Workspace) -> None:
 
 
 def dated(memory_id: str, date: str | None, status: str = "Active", topic_id: str = "t") -> Memory:
-    metadata = Metadata(topic_id=topic_id, status=status, source_created_at=date)  # type: ignore[arg-type]
-    return Memory(memory_id, 0, "summary", metadata, NOW, Content(f"Title {memory_id}", "Context"))
+    said = {"topic": f"Title {memory_id}", "topic_id": topic_id}
+    return summary(memory_id, "Context", status, **said, created_at=None, source_created_at=date)
 
 
-def test_the_most_recent_memories_are_those_with_the_latest_dates(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path)
+def test_the_most_recent_memories_are_those_with_the_latest_dates(shelf: Shelf) -> None:
+    workspace = shelf.workspace
     assert listing.recent(workspace, 9) == ([], 0)
-    workspace.memory.mkdir(mode=0o700)
-    store = Store(workspace, FakeEmbedder())
-    memories = [
+    shelf.add(
         dated("new", "2026-11-19T12:00:00Z"),
         dated("replaced", "2026-11-18T12:00:00Z", "Superseded"),
         dated("draft", "2026-11-18T12:00:00Z", "Draft"),
         dated("imported", "2024-01-01T12:00:00Z", topic_id="other"),
         dated("undated", None),
         dated("old", "2026-01-01T12:00:00Z"),
-    ]
-    store.add([(memory, None) for memory in memories], NOW)
-    store.close()
+    )
 
     def ids(limit: int = 9, **filters: Any) -> tuple[list[str], int]:
         found, total = listing.recent(workspace, limit, **filters)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 from job_copies import task
+from shelf import summary
 
 from bridge.embedding import factory, local_models
 from bridge.embedding.config import EmbeddingConfig
@@ -15,7 +16,6 @@ from bridge.embedding.local_model import LocalModel
 from bridge.embedding.local_models import ENGLISH, MULTILINGUAL
 from bridge.graph.graph import Graph
 from bridge.graph.open_stores import Stores
-from bridge.memory import Content, Memory, Metadata
 from bridge.operations import rebuild
 from bridge.search.reader import Reader
 from bridge.settings import Settings
@@ -63,13 +63,8 @@ def settings(model: LocalModel) -> Settings:
 def old(workspace: Workspace, models: Models) -> Workspace:
     """A workspace whose store was made with the old model."""
     with Stores(workspace, settings(OLD)) as stores:
-        stores.store.add([(memory("a", "apples grow on trees"), "job-a")], NOW)
+        stores.store.add([(summary("a", "apples grow on trees"), "job-a")], NOW)
     return workspace
-
-
-def memory(memory_id: str, context: str) -> Memory:
-    metadata = Metadata(topic_id="t", status="Active", created_at=NOW, updated_at=NOW)
-    return Memory(memory_id, 0, "summary", metadata, NOW, Content("T", context))
 
 
 def ask(workspace: Workspace, models: Models, model: LocalModel, query: str) -> dict[str, Any]:
@@ -112,14 +107,14 @@ def test_without_it_jobs_wait_for_a_rebuild(old: Workspace, models: Models, monk
         with pytest.raises(JobError, match="EMBEDDER_CHANGING"):
             _ = stores.store
         stores.rebuild_vectors()
-        stores.store.add([(memory("b", "bees make honey"), "job-b")], NOW)
+        stores.store.add([(summary("b", "bees make honey"), "job-b")], NOW)
 
 
 def test_the_earlier_model_answers_even_if_the_new_one_is_not_installed_yet(old: Workspace, models: Models) -> None:
     models.missing.add(NEW.identity)
     assert ask(old, models, NEW, "apples on trees")["results"]
     with Stores(old, settings(NEW)) as stores:
-        stores.store.add([(memory("b", "bees make honey"), "job-b")], NOW)
+        stores.store.add([(summary("b", "bees make honey"), "job-b")], NOW)
         with pytest.raises(JobError, match="MODEL_MISSING"):
             stores.rebuild_vectors()
     assert opening.embedder_of(old) == OLD.identity
@@ -138,7 +133,7 @@ class Pauses:
             raise KeyboardInterrupt
         if self.count == 1:
             assert self.stores.store.embed(["x"]).shape == (1, OLD.dimensions)
-            self.stores.store.add([(memory("b", "bees make honey"), "job-b")], NOW)
+            self.stores.store.add([(summary("b", "bees make honey"), "job-b")], NOW)
 
 
 @pytest.fixture
@@ -150,7 +145,7 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_rebuild_switches_in_one_step_with_what_came_meanwhile(old: Workspace, models: Models, eager: None) -> None:
     with Stores(old, settings(NEW)) as stores:
         assert stores.rebuild_vectors(Pauses(stores)) == 6
-        stores.store.add([(memory("c", "cats sleep all day"), "job-c")], NOW)
+        stores.store.add([(summary("c", "cats sleep all day"), "job-c")], NOW)
     assert opening.embedder_of(old) == NEW.identity
     for query, found in (("apples on trees", "a"), ("bees make honey", "b"), ("cats sleep", "c")):
         answer = ask(old, models, NEW, query)

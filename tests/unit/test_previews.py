@@ -3,14 +3,12 @@
 import json
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
 from contract import published
-from fake_embedder import FakeEmbedder
 from harness import dump, sql
 from job_copies import done, outcome, refused as refusal
 from shelf import add_decisions
@@ -20,20 +18,12 @@ from bridge.compaction.previews import Preview
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import compact
-from bridge.settings import Settings
 from bridge.store.similar_ids import nearest
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
-
-
-@pytest.fixture
-def stores(workspace: Workspace) -> Iterator[Stores]:
-    with Stores(workspace, Settings()) as found:
-        found._embedder = FakeEmbedder()
-        yield found
 
 
 def add(stores: Stores, *decisions: str, topic_id: str = "uploads", **other: Any) -> Memory:
@@ -222,7 +212,6 @@ def test_the_digest_covers_all_that_would_be_applied_and_no_more() -> None:
 
 def test_a_memorys_digest_is_of_its_words_alone(stores: Stores) -> None:
     memory = add(stores, "Sign last")
-    assert memory.content is not None
     digest = previews.content_digest(memory)
     assert previews.content_digest(memory._replace(metadata=Metadata(), number=7)) == digest
     assert previews.content_digest(memory._replace(content=memory.content._replace(context="Other."))) != digest

@@ -13,9 +13,10 @@ from harness import held, until
 from spooled_jobs import spooled
 
 from jobs import clock, files, lifecycle, rejected_files, spool
-from jobs.errors import ERRORS, JobError
+from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record, encode
+from jobs.states import VERBS
 from worker.admin import requests, selection
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -66,8 +67,7 @@ def worker(place: SpoolPaths, obey: Any) -> Iterator[None]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_bytes())
-    return found
+    return json.loads(path.read_bytes())
 
 
 # --- which jobs are meant ---
@@ -153,7 +153,7 @@ def test_cancelling_several_without_a_worker_leaves_requests_for_the_next(worksp
     place = workspace.spool
     job(place, "a")
     job(place, "b", STARTED, lifecycle.Succeeded({}))
-    outcome = requests.cancel_many(workspace, ["a", "b", "a", "nobody"])
+    outcome = requests.ask(workspace, "cancel", ["a", "b", "a", "nobody"])
     assert [asked.as_dict() for asked in outcome.jobs] == [
         {"job_id": "b", "requested": False, "obeyed": True, "state": "succeeded"},
         {"job_id": "a", "requested": True, "obeyed": False, "state": "queued"},
@@ -176,7 +176,7 @@ def test_cancelling_waits_for_the_worker_and_says_for_which_it_was_too_late(work
             spool.write_records(place, [lifecycle.step(late, lifecycle.Succeeded({}), NOW)])
 
     with worker(place, obey):
-        outcome = requests.cancel_many(workspace, ["waits", "late"])
+        outcome = requests.ask(workspace, "cancel", ["waits", "late"])
     assert [(asked.job_id, asked.state, asked.obeyed) for asked in outcome.jobs] == [("waits", "cancelled", True)]
     assert [(refused.job_id, refused.error.code) for refused in outcome.skipped] == [("late", "CANCEL_TOO_LATE")]
 
@@ -192,7 +192,7 @@ def test_running_again_asks_for_what_can_and_says_why_not_for_the_rest(workspace
     place.ended_copy("scrubbed").unlink()
     place.record("damaged").write_text("{")
     names = ["failed", "done", "waits", "scrubbed", "damaged", "nobody"]
-    outcome = requests.retry_many(workspace, names, start=False)
+    outcome = requests.ask(workspace, "retry", names, start=False)
     assert [(asked.job_id, asked.requested, asked.obeyed) for asked in outcome.jobs] == [("failed", True, False)]
     assert read(place.retry("failed"))["generation"] == 1
     assert {refused.job_id: refused.error.code for refused in outcome.skipped} == {
@@ -212,7 +212,7 @@ def test_the_state_that_is_told_is_the_one_after_the_worker_has_obeyed(workspace
         spool.write_records(place, [lifecycle.step(record, lifecycle.Replayed(), NOW)])
 
     with worker(place, obey):
-        outcome = requests.retry_many(workspace, ["failed"], start=False)
+        outcome = requests.ask(workspace, "retry", ["failed"], start=False)
     assert [asked.as_dict() for asked in outcome.jobs] == [
         {"job_id": "failed", "requested": True, "obeyed": True, "state": "queued"}
     ]
@@ -221,7 +221,7 @@ def test_the_state_that_is_told_is_the_one_after_the_worker_has_obeyed(workspace
 def test_a_rejected_job_is_dropped_anew_and_its_reason_goes(workspace: Workspace, place: SpoolPaths) -> None:
     former, kept = rejected(place, "late.json"), rejected(place, "late.json")
     content = kept.read_bytes()
-    outcome = requests.retry_many(workspace, ["late"], start=False)
+    outcome = requests.ask(workspace, "retry", ["late"], start=False)
     assert [asked.as_dict() for asked in outcome.jobs] == [
         {"job_id": "late", "requested": True, "obeyed": False, "state": "in the inbox"}
     ]
@@ -238,14 +238,14 @@ def test_what_is_rejected_once_more_is_refused_with_the_reason(workspace: Worksp
         spool.write_records(place, [lifecycle.reject("bad", JobError("JSON_INVALID", "Still."), NOW, 2)])
 
     with worker(place, obey):
-        outcome = requests.retry_many(workspace, ["bad"], start=False)
+        outcome = requests.ask(workspace, "retry", ["bad"], start=False)
     assert outcome.jobs == []
     assert [(refused.job_id, str(refused.error)) for refused in outcome.skipped] == [("bad", "JSON_INVALID: Still.")]
 
 
 def test_a_rejected_file_is_named_as_it_is_kept(workspace: Workspace, place: SpoolPaths) -> None:
     kept = rejected(place, "mine.json", "JOB_ID_CONFLICT", record=False)
-    outcome = requests.retry_many(workspace, [kept.name, "other.1.json", "../late.1.json"], start=False)
+    outcome = requests.ask(workspace, "retry", [kept.name, "other.1.json", "../late.1.json"], start=False)
     assert [asked.job_id for asked in outcome.jobs] == ["mine"]
     assert {refused.error.code for refused in outcome.skipped} == {"JOB_NOT_FOUND"}
 
@@ -278,7 +278,7 @@ def test_a_file_whose_id_belongs_to_another_job_is_no_success(workspace: Workspa
     path.write_bytes(encode(other))
     kept = spool.reject(place, spool.Entry(path, "mine"), JobError("JOB_ID_CONFLICT"), None, clock.iso(NOW))
     with worker(place, lambda _: None):
-        outcome = requests.retry_many(workspace, [kept.name], start=False)
+        outcome = requests.ask(workspace, "retry", [kept.name], start=False)
     assert outcome.jobs == []
     assert [(each.job_id, each.error.code) for each in outcome.skipped] == [("mine", "JOB_ID_CONFLICT")]
 
@@ -287,18 +287,20 @@ def test_the_same_job_dropped_again_is_a_success(workspace: Workspace, place: Sp
     job(place, "mine", STARTED, lifecycle.Succeeded({}))
     kept = rejected(place, "mine.json", record=False)
     with worker(place, lambda _: None):
-        outcome = requests.retry_many(workspace, [kept.name], start=False)
+        outcome = requests.ask(workspace, "retry", [kept.name], start=False)
     assert [(each.job_id, each.state) for each in outcome.jobs] == [("mine", "succeeded")]
 
 
-@pytest.mark.parametrize("ask", [requests.cancel_many, requests.retry_many, requests.dismiss_many])
+@pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("how", ["removed", "damaged"])
-def test_one_vanished_job_harms_none(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, ask: Any, how: str) -> None:
+def test_one_vanished_job_harms_none(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, verb: str, how: str
+) -> None:
     """It does not spoil the answer about the others."""
     place = workspace.spool
     monkeypatch.setattr("jobs.launch.start", lambda workspace, **more: False)
     for job_id in ("a", "b"):
-        job(place, job_id, *(() if ask is requests.cancel_many else (STARTED, FAILED)))
+        job(place, job_id, *(() if verb == "cancel" else (STARTED, FAILED)))
 
     def obey(path: Path) -> None:
         if read(path)["job_id"] == "a":
@@ -308,7 +310,7 @@ def test_one_vanished_job_harms_none(workspace: Workspace, monkeypatch: pytest.M
                 place.record("a").write_text("{")
 
     with worker(place, obey):
-        outcome = ask(workspace, ["a", "b"])
+        outcome = requests.ask(workspace, verb, ["a", "b"])
     told = {each.job_id for each in outcome.jobs} | {each.job_id for each in outcome.skipped}
     assert told == {"a", "b"}
     if how == "damaged":
@@ -345,14 +347,10 @@ def test_asking_the_worker_says_whether_it_has_obeyed(workspace: Workspace) -> N
         assert requests.ask_worker(workspace, "resume")["obeyed"] is True
 
 
-def test_every_error_that_can_be_asked_for_is_in_the_table() -> None:
-    assert all(selection.error_of(code.lower()) == code for code in ERRORS)
-
-
 def test_ended_jobs_are_taken_off_the_list_once_a_worker_has_read_it(workspace: Workspace, place: SpoolPaths) -> None:
     job(place, "failed", STARTED, FAILED)
     job(place, "waits")
-    outcome = requests.dismiss_many(workspace, ["failed", "waits", "nobody"], 0.0)
+    outcome = requests.ask(workspace, "dismiss", ["failed", "waits", "nobody"], 0.0)
     assert [asked.as_dict() for asked in outcome.jobs] == [
         {"job_id": "failed", "requested": True, "obeyed": False, "state": "failed"}
     ]

@@ -6,6 +6,7 @@ import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,15 @@ import cross_encoder
 import numpy as np
 import pytest
 from rerank_server import Judge, RerankServer, words_in_common
-from shelf import EVERYTHING, NOW, Shelf, legacy, record, summary
+from shelf import EVERYTHING, Shelf, legacy, record, summary
 
-from bridge.interface import envelope
 from bridge.reranking.config import RerankConfig
 from bridge.reranking.factory import create
 from bridge.reranking.http_reranker import REST_SECONDS, TEXT_CHARACTERS, HttpReranker
 from bridge.reranking.local_reranker import LocalReranker
 from bridge.reranking.reranker import RerankError, probabilities
 from bridge.search import query_client
-from bridge.search.reader import Reader
 from bridge.settings import Settings
-from jobs.layout import Workspace
 
 TEXTS = ["the queue is locked", "a door is locked", "clouds"]
 
@@ -293,14 +291,10 @@ def shelf(tmp_path: Path) -> Shelf:
 
 
 def with_settings_of(shelf: Shelf, settings: Settings) -> Shelf:
-    return _Same(shelf, settings)
-
-
-class _Same(Shelf):
     """The same workspace, asked with other settings."""
-
-    def __init__(self, shelf: Shelf, settings: Settings) -> None:
-        self.workspace, self.embedder, self.settings = shelf.workspace, shelf.embedder, settings
+    other = copy(shelf)
+    other.settings = settings
+    return other
 
 
 # --- the formula ---
@@ -503,17 +497,3 @@ def test_a_reader_is_of_its_reranker(shelf: Shelf, judge_folder: Path, monkeypat
     assert query_client._reader(shelf.workspace, with_model(judge_folder)) is reader
     for other in (EVERYTHING, with_model(judge_folder, rerank_hits=3), with_model(judge_folder, rerank_endpoint="x")):
         assert query_client._reader(shelf.workspace, other) is not reader
-
-
-def test_every_reader_gives_the_same_bytes(shelf: Shelf, judge_folder: Path) -> None:
-    settings = with_model(judge_folder)
-
-    def answer(reader: Reader) -> bytes:
-        return envelope.encoded(reader.answer("retrieve", {"query": QUERY, "relevance_floor": 0.0}, NOW))
-
-    def reader() -> Reader:
-        return Reader(Workspace(shelf.workspace.root), settings.embedding, lambda _: shelf.embedder, settings.reranking)
-
-    kept = reader()
-    assert answer(kept) == answer(kept) == answer(reader())
-    assert b'"rerank_score"' in answer(kept)

@@ -4,7 +4,6 @@ import random
 import shutil
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 from harness import at_once, sql
 from hypothesis import given, strategies as st
+from shelf import Shelf
 
 from bridge.memory import Content, Memory, Metadata, Status
 from bridge.search import catalogue, estimate as estimating, snapshot as search
@@ -56,9 +56,7 @@ def memories(count: int, seed: int = 1, start: int = 0) -> list[Memory]:
 
 
 def add(workspace: Workspace, *found: Memory) -> None:
-    store = Store(workspace, FakeEmbedder())
-    store.add([(memory, None) for memory in found], STORED)
-    store.close()
+    Shelf(workspace.root, FakeEmbedder()).add(*found)
 
 
 def rate(workspace: Workspace, *found: Memory, seed: int = 2) -> None:
@@ -68,7 +66,7 @@ def rate(workspace: Workspace, *found: Memory, seed: int = 2) -> None:
     with store.change(STORED) as change:
         for memory in found:
             for voter in range(dice.randrange(7)):
-                change.give_feedback(Feedback(memory.id, str(voter), dice.choice(["helpful", "wrong"]), STORED))
+                change.feedback.append(Feedback(memory.id, str(voter), dice.choice(["helpful", "wrong"]), STORED))
     store.close()
 
 
@@ -96,7 +94,6 @@ def exhaustive(workspace: Workspace, query: str, arguments: dict[str, Any]) -> t
     """The same by scoring every single memory, which is what the shortcuts must agree with."""
     question = parse_question({"query": query, "relevance_floor": 0.1, **arguments}, NOW)
     snapshot = open_snapshot(workspace)
-    assert snapshot is not None
     with closing(snapshot):
         numbers = snapshot.candidates(question.filters).number.tolist()
         every = score(snapshot, question, FakeEmbedder(), numbers)
@@ -193,8 +190,6 @@ def test_a_snapshot_from_before_a_change_keeps_its_own_state_beside_a_newer_one(
     older = open_snapshot(workspace, cache)
     add(workspace, *memories(5, start=10))
     newer = open_snapshot(workspace, cache)
-    assert older is not None
-    assert newer is not None
     with closing(older), closing(newer):
         assert (len(older.catalogue), len(newer.catalogue)) == (10, 15)
         # A question that began before sees its own state though the cache knows a newer one.
@@ -267,7 +262,6 @@ def test_a_store_without_wholes_is_searched_in_one_stage(workspace: Workspace, m
 def test_the_numbers_of_a_catalogue_are_found_in_any_order_and_unknown_ones_are_not(workspace: Workspace) -> None:
     add(workspace, *memories(20))
     store = reader_of(workspace).snapshot()
-    assert store is not None
     with closing(store):
         found = catalogue.read(store)
         shuffled = found.take(np.random.default_rng(1).permutation(len(found)))
@@ -296,7 +290,6 @@ def test_scores_by_number_are_those_of_the_ranking_and_hidden_ones_have_none(wor
     sql(workspace.memory_db, "UPDATE memories SET hidden = 1 WHERE number = 3")
     question = parse_question({"query": "queue lock", "max_results": 1000, "include_superseded": True}, NOW)
     snapshot = open_snapshot(workspace)
-    assert snapshot is not None
     with closing(snapshot):
         ranked = rank(snapshot, question, FakeEmbedder()).hits
         numbers = [memory.number for memory, _ in ranked]
@@ -313,38 +306,6 @@ def test_a_vector_file_cut_off_under_a_reader_costs_meanings_and_not_the_process
         file.truncate(vector_files.ITEM_BYTES)
     (warning,) = answer(asking, "queue lock")["warnings"]
     assert "only words were compared" in warning
-
-
-def test_a_backup_that_is_restored_and_written_on_is_read_anew(workspace: Workspace, tmp_path: Path) -> None:
-    """Its workspace id, its highest number and the count of its changes can be those of what it replaced."""
-    backup = tmp_path / "backup"
-
-    def restore() -> None:
-        shutil.rmtree(workspace.memory)
-        shutil.copytree(backup, workspace.memory)
-
-    def set_status(memory_id: str) -> None:
-        with closing(Store(workspace, FakeEmbedder())) as store:
-            store.set_status(memory_id, "Superseded", STORED, STORED)
-
-    of_one_topic = [m for m in memories(40) if m.kind == "summary" and m.metadata.status == "Active"]
-    first, second = of_one_topic[0].id, of_one_topic[1].id
-    add(workspace, *memories(30))
-    shutil.copytree(workspace.memory, backup)
-    branches: list[tuple[Any, ...]] = [
-        (lambda: set_status(first), lambda: set_status(second)),
-        (lambda: add(workspace, *memories(3, start=50)), lambda: add(workspace, *memories(3, seed=2, start=80))),
-        (lambda: add(workspace, *memories(3, start=50)), lambda: add(workspace, *memories(6, seed=2, start=80))),
-    ]
-    for before, afterwards in branches:
-        restore()
-        before()
-        kept = reader(workspace)
-        answer(kept, "queue lock")
-        restore()
-        afterwards()
-        found = answer(kept, "queue lock", max_results=1000)
-        assert found == answer(reader(workspace), "queue lock", max_results=1000)
 
 
 def test_in_two_stages_late_legacy_crowds_nothing_out(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

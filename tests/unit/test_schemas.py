@@ -29,6 +29,7 @@ from bridge.operations import Task, feedback, ingest, noop, rebuild, set_status
 from bridge.search import hits, ranking
 from bridge.search.question import parse_question
 from bridge.settings import Settings
+from bridge.slices import ignore_progress
 from jobs import client, clock, lifecycle, schema as shapes, spool
 from jobs.check import check
 from jobs.errors import JobError
@@ -132,12 +133,9 @@ def test_the_digests_are_those_of_the_program() -> None:
     for entry in found:
         assert entry["job_sha256"] == job_digest(entry["kind"], entry["payload"])
         assert entry["canonical"] == canonical_json({"kind": entry["kind"], "payload": entry["payload"]})
-        assert parse_job("a", encode({"schema_version": 1, "job_id": "a"} | _sent(entry))).sha256 == entry["job_sha256"]
+        sent = {"schema_version": 1, "job_id": "a", "kind": entry["kind"], "payload": entry["payload"]}
+        assert parse_job("a", encode(sent)).sha256 == entry["job_sha256"]
     assert len({entry["job_sha256"] for entry in found}) == len(found)
-
-
-def _sent(entry: dict[str, Any]) -> dict[str, Any]:
-    return {"kind": entry["kind"], "payload": entry["payload"]}
 
 
 # --- schemas against models: what an asker writes ---
@@ -369,10 +367,6 @@ def result(outcomes: Any, job_id: str) -> dict[str, Any]:
     return found.result
 
 
-def ignore(progress: dict[str, Any]) -> None:
-    """Nobody looks."""
-
-
 def test_results_are_as_the_schemas_say(stores: Stores) -> None:
     payloads = {
         "summary": {"summary": examples_jobs.SUMMARY},
@@ -380,7 +374,9 @@ def test_results_are_as_the_schemas_say(stores: Stores) -> None:
         "talk": {"conversation": examples_jobs.CONVERSATION},
         "text": {"summary_text": EXAMPLES["template-v1.0.md"]},
     }
-    outcomes = ingest.run_all([task(name, "ingest", value) for name, value in payloads.items()], stores, NOON, ignore)
+    outcomes = ingest.run_all(
+        [task(name, "ingest", value) for name, value in payloads.items()], stores, NOON, ignore_progress
+    )
     for name in payloads:
         found = result(outcomes, name)
         assert problems("result.ingest", found) == []
@@ -394,7 +390,7 @@ def test_results_are_as_the_schemas_say(stores: Stores) -> None:
         ("feedback", feedback, said, result_shapes.FeedbackResult, set()),
         ("noop", noop, task("a", "noop", {}), result_shapes.NoopResult, set()),
     ):
-        found = operation.run(asked, stores, NOON, ignore)
+        found = operation.run(asked, stores, NOON, ignore_progress)
         assert problems(f"result.{kind}", found) == []
         assert set(found) == known(shape) == required(shape) | optional
 
@@ -408,7 +404,7 @@ REBUILDS = [
 
 @pytest.mark.parametrize(("what", "counted"), REBUILDS)
 def test_a_rebuild_counts_what_it_made_anew(stores: Stores, what: str, counted: set[str]) -> None:
-    found = rebuild.run(task("a", "rebuild", {"what": what}), stores, NOON, ignore)
+    found = rebuild.run(task("a", "rebuild", {"what": what}), stores, NOON, ignore_progress)
     assert problems("result.rebuild", found) == []
     assert set(found) == required(result_shapes.RebuildResult) | counted
     optional = {"passages", "memories", "graph_memories"}

@@ -87,8 +87,7 @@ def _instance(shape: Shape) -> dict[str, Any]:
                 return True
         return None
 
-    found: dict[str, Any] = value(schema)
-    return found
+    return value(schema)
 
 
 @pytest.mark.parametrize("kind", sorted(RESULTS))

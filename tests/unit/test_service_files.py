@@ -32,8 +32,7 @@ def command_of_the_unit(path: Path = UNIT) -> list[str]:
 
 
 def command_of_the_agent() -> list[str]:
-    found: list[str] = plistlib.loads(AGENT.read_bytes())["ProgramArguments"]
-    return found
+    return plistlib.loads(AGENT.read_bytes())["ProgramArguments"]
 
 
 def command_of_the_task() -> list[str]:

@@ -10,25 +10,12 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge.memory import Content, Memory, Metadata
+from bridge.store import values
+from bridge.store.change import KeptExtraction
 from bridge.store.store import Store
 from bridge.store.team.recorder import Recorder
 from bridge.store.team.row_checks import RowChecks
 from bridge.store.team.tables import SEQUENCES, TABLES, key_text
-from bridge.store.values import (
-    Addition,
-    AppliedJob,
-    CapturedSegment,
-    CapturedSession,
-    CaptureSource,
-    Compaction,
-    ExtractedNode,
-    Extraction,
-    Feedback,
-    PairVerdict,
-    Restored,
-    Skipped,
-    Source,
-)
 from bridge.team.rows import SharedRow
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -56,31 +43,33 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[SharedRow]:
     raw = Memory(TWO, 7, "legacy", Metadata(created_at="some day in May"), LATER, text="User asked: why?")
     merged = said._replace(id=RECORD, kind="decision_record", metadata=labels._replace(status="DecisionRecord"))
     conflict = {"kind": "reversal", "confidence": 0.5, "judged_by": "rules"}
-    made = Compaction(
-        RECORD, "queue", AT, AppliedJob("compact-1", SHA), SHA, (Source(ONE, SHA, "Active", None),),
+    made = values.Compaction(
+        RECORD, "queue", AT, values.AppliedJob("compact-1", SHA), SHA, (values.Source(ONE, SHA, "Active", None),),
         (conflict | {side: {"memory_id": ONE, "text_sha256": SHA} for side in ("earlier", "later")},), ONE,
     )  # fmt: skip
-    undone = Restored(LATER, (ONE,), (Skipped(TWO, "forgotten"),))
-    captured = CapturedSession("codex", "s", "/p/ü", "v", "kept", AT, (CapturedSegment(3, SHA, ONE),))
-    with store.change(AT, [AppliedJob("job-1", SHA)]) as change:
-        change.add(
-            [Addition(said, "job-1"), Addition(raw, None), Addition(merged._replace(sources=(ONE,)), "compact-1")]
+    undone = values.Restored(LATER, (ONE,), (values.Skipped(TWO, "forgotten"),))
+    captured = values.CapturedSession("codex", "s", "/p/ü", "v", "kept", AT, (values.CapturedSegment(3, SHA, ONE),))
+    with store.change(AT, [values.AppliedJob("job-1", SHA)]) as change:
+        change.additions += [
+            values.Addition(said, "job-1"),
+            values.Addition(raw, None),
+            values.Addition(merged._replace(sources=(ONE,)), "compact-1"),
+        ]
+        change.additions += [values.Addition(raw._replace(id=GONE, number=0), "job-1", hidden=True, status_set_at=AT)]
+        change.compactions.append(made)
+        change.captured_sessions.append(captured)
+        change.captured_turns.append(("codex", "s", ["0123456789ab", "ba9876543210"]))
+        change.capture_sources.append(
+            values.CaptureSource(ONE, "codex", "s", "/p", "1", "2", "rules", 0.3, (("decisions", 0, "1"),), AT, "job-1")
         )
-        change.add([Addition(raw._replace(id=GONE, number=0), "job-1", hidden=True, status_set_at=AT)])
-        change.record_compaction(made)
-        change.record_session(captured)
-        change.record_turns("codex", "s", ["0123456789ab", "ba9876543210"])
-        change.record_source(
-            CaptureSource(ONE, "codex", "s", "/p", "1", "2", "rules", 0.3, (("decisions", 0, "1"),), AT, "job-1")
-        )
-        change.keep_extraction(TWO, Extraction((ExtractedNode(ONE, "Entity", ("name",), {"name": "ü"}),)), "job-1")
-        change.leave_tombstones([str(uuid5(NAMESPACE_OID, "forgotten"))])
+        found = values.Extraction((values.ExtractedNode(ONE, "Entity", ("name",), {"name": "ü"}),))
+        change.extractions.append(KeptExtraction(TWO, found, "job-1"))
+        change.tombstones += [str(uuid5(NAMESPACE_OID, "forgotten"))]
     with store.change(LATER) as change:
-        change.give_feedback(Feedback(ONE, "Jörg", "helpful", AT, "why?", "It held."))
-        change.settle(PairVerdict(ONE, SHA, TWO, SHA, "newer", "It held.", "Jörg", AT, "job-1"))
+        change.feedback.append(values.Feedback(ONE, "Jörg", "helpful", AT, "why?", "It held."))
+        change.verdicts.append(values.PairVerdict(ONE, SHA, TWO, SHA, "newer", "It held.", "Jörg", AT, "job-1"))
         [compaction] = [store.compactions.latest(RECORD)]
-        assert compaction is not None
-        change.record_restoration(compaction._replace(restored=undone), "restore-1")
+        change.restorations.append((compaction._replace(restored=undone), "restore-1"))
     vector = np.zeros(DIMENSIONS, "<f4")
     vector[0] = 1
     found = list(Recorder(store._connection, lambda row, count: vector.tobytes() * count).all_rows())
@@ -89,22 +78,26 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[SharedRow]:
 
 
 @pytest.fixture(scope="module")
-def checks() -> RowChecks:
-    return RowChecks()
+def memory(rows: list[SharedRow]) -> SharedRow:
+    [found] = [row for row in rows if row.table == "memories" and row.key == "[1]"]
+    return found
 
 
-def is_let_in(checks: RowChecks, row: SharedRow) -> bool:
+CHECKS = RowChecks()
+
+
+def is_let_in(row: SharedRow) -> bool:
     try:
-        checks.require_valid(row, DIMENSIONS)
+        CHECKS.require_valid(row, DIMENSIONS)
     except JobError:
         return False
     return True
 
 
-def test_every_row_that_the_store_writes_is_let_in(checks: RowChecks, rows: list[SharedRow]) -> None:
+def test_every_row_that_the_store_writes_is_let_in(rows: list[SharedRow]) -> None:
     assert {row.table for row in rows} == {table.name for table in TABLES} | {SEQUENCES}, "there is one of each kind"
     for row in rows:
-        checks.require_valid(row, DIMENSIONS)
+        CHECKS.require_valid(row, DIMENSIONS)
 
 
 def changed(row: SharedRow) -> Iterator[tuple[str, Any, SharedRow]]:
@@ -117,12 +110,12 @@ def changed(row: SharedRow) -> Iterator[tuple[str, Any, SharedRow]]:
                 yield name, odd, replace(row, value=given, key=key_text([given[each] for each in keys[row.table]]))
 
 
-def test_odd_values_are_let_in_only_if_somebody_may_have_written_them(checks: RowChecks, rows: list[SharedRow]) -> None:
+def test_odd_values_are_let_in_only_if_somebody_may_have_written_them(rows: list[SharedRow]) -> None:
     tried = 0
     for row in rows:
         for name, odd, given in changed(row) if row.table != "sqlite_sequence" else ():
             tried += 1
-            if is_let_in(checks, given):
+            if is_let_in(given):
                 assert name in FREE | OTHERS, (row.table, name, odd)
                 assert odd is None or (isinstance(odd, str) and "\0" not in odd), (row.table, name, odd)
     assert tried > 1000
@@ -132,32 +125,29 @@ OTHER_KEYS = ['[{"x":1}]', "[ 1 ]", "[1.0]", "[true]", '["1"]', "[1,1]", "[99999
 
 
 @pytest.mark.parametrize("key", OTHER_KEYS)
-def test_a_key_that_is_not_written_so_is_refused(checks: RowChecks, rows: list[SharedRow], key: str) -> None:
-    [memory] = [row for row in rows if row.table == "memories" and row.key == "[1]"]
-    assert is_let_in(checks, memory)
-    assert not is_let_in(checks, replace(memory, key=key))
+def test_a_key_that_is_not_written_so_is_refused(memory: SharedRow, key: str) -> None:
+    assert is_let_in(memory)
+    assert not is_let_in(replace(memory, key=key))
     if key != "[0]":
-        assert not is_let_in(checks, SharedRow("memories", key, None))
+        assert not is_let_in(SharedRow("memories", key, None))
 
 
 OTHER_VECTORS = [b"", b"\0" * 4, np.full(DIMENSIONS, np.nan, "<f4").tobytes(), np.full(DIMENSIONS, 9, "<f4").tobytes()]
 
 
 @pytest.mark.parametrize("vectors", OTHER_VECTORS)
-def test_vectors_of_another_length_are_refused(checks: RowChecks, rows: list[SharedRow], vectors: bytes) -> None:
-    [memory] = [row for row in rows if row.table == "memories" and row.key == "[1]"]
-    assert not is_let_in(checks, replace(memory, vectors=vectors))
+def test_vectors_of_another_length_are_refused(memory: SharedRow, vectors: bytes) -> None:
+    assert not is_let_in(replace(memory, vectors=vectors))
 
 
-def test_words_that_the_store_derives_cannot_say_something_else(checks: RowChecks, rows: list[SharedRow]) -> None:
-    [memory] = [row for row in rows if row.table == "memories" and row.key == "[1]"]
+def test_words_that_the_store_derives_cannot_say_something_else(memory: SharedRow) -> None:
     value = memory.value or {}
     for lie in (
         {"plan_key": "015"}, {"dated": 1.0}, {"body": value["body"].replace('"context"', '"evil": 1, "context"')},
         {"body": value["body"].replace(", ", ",", 1)}, {"body": value["body"].replace('["Use a spool."]', '"Use"')},
         {"kind": "legacy"}, {"status": "Final"}, {"sources": f'["{ONE}"]'}, {"hidden": 2}, {"id": ONE.upper()},
     ):  # fmt: skip
-        assert not is_let_in(checks, replace(memory, value=value | lie)), lie
+        assert not is_let_in(replace(memory, value=value | lie)), lie
 
 
 OUT_OF_BOUNDS = [
@@ -169,6 +159,6 @@ OUT_OF_BOUNDS = [
 
 
 @pytest.mark.parametrize(("key", "value"), OUT_OF_BOUNDS)
-def test_a_sequence_out_of_bounds_is_refused(checks: RowChecks, key: str, value: dict[str, Any] | None) -> None:
-    assert not is_let_in(checks, SharedRow("sqlite_sequence", key, value))
-    assert is_let_in(checks, SharedRow("sqlite_sequence", '["memories"]', {"seq": 7}))
+def test_a_sequence_out_of_bounds_is_refused(key: str, value: dict[str, Any] | None) -> None:
+    assert not is_let_in(SharedRow("sqlite_sequence", key, value))
+    assert is_let_in(SharedRow("sqlite_sequence", '["memories"]', {"seq": 7}))

@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,10 @@ import pytest
 from fake_embedder import FakeEmbedder
 from harness import sql
 from hypothesis import example, given, strategies as st
-from shelf import Shelf, summary
+from shelf import NOW, STORED, Shelf, summary
 
 from benchmarks import judged
 from bridge.embedding.config import EmbeddingConfig
-from bridge.memory import Content, Memory, Metadata
 from bridge.search.bounded_cache import BoundedCache
 from bridge.search.lexical import Column, _summed
 from bridge.search.question import parse_question
@@ -372,19 +370,9 @@ def test_the_spans_are_in_order_and_inside_the_text(query: str, text: str) -> No
 # --- known words ---
 
 
-NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-STORED = "2026-11-19T12:00:00Z"
-
-
-def memory(number: int, text: str) -> Memory:
-    known = Metadata(status="Active", created_at=STORED)
-    return Memory(f"m{number}", 0, "summary", known, STORED, Content(f"Topic {number}", text))
-
-
-def add(workspace: Workspace, *memories: Memory) -> None:
-    store = Store(workspace, FakeEmbedder(dimensions=64))
-    store.add([(each, None) for each in memories], STORED)
-    store.close()
+def add(workspace: Workspace, texts: Iterable[str], first: int = 0) -> None:
+    """Memories m0, m1 … of these texts."""
+    Shelf(workspace.root).add(*(summary(f"m{n}", text, topic=f"Topic {n}") for n, text in enumerate(texts, first)))
 
 
 def reader(workspace: Workspace) -> Reader:
@@ -400,9 +388,8 @@ TEXTS = ["The token is renewed twice.", "A renewed lease, abc1234def.", "Nobody 
 
 
 def test_bm25_of_single_phrases_adds_up_to_that_of_the_whole_query_bit_for_bit(workspace: Workspace) -> None:
-    add(workspace, *(memory(number, text) for number, text in enumerate([*TEXTS, *["Nothing."] * 9])))
+    add(workspace, [*TEXTS, *["Nothing."] * 9])
     snapshot = reader_of(workspace).snapshot()
-    assert snapshot is not None
     with closing(snapshot):
         for query in ("renewed token", "abc1234def89 lease renewed", "max_job_bytes renews tokens twice"):
             terms = query_terms(query)
@@ -420,26 +407,26 @@ def test_sums_are_the_same_where_numbers_have_large_gaps() -> None:
 
 
 def test_an_answer_follows_additions_and_changes_of_status(workspace: Workspace) -> None:
-    add(workspace, *(memory(number, text) for number, text in enumerate(TEXTS)))
+    add(workspace, TEXTS)
     warm = reader(workspace)
     assert ask(warm, "renewed token") == ask(reader(workspace), "renewed token")
-    add(workspace, memory(7, "The token is renewed three times."))
+    add(workspace, ["The token is renewed three times."], 7)
     assert ask(warm, "renewed token") == ask(reader(workspace), "renewed token")
     assert ask(warm, "renewed token")["result_count"] == 4
     store = Store(workspace, FakeEmbedder(dimensions=64))
     with store.change(STORED) as change:
-        change.set_statuses([StatusChange("m0", "Superseded", STORED)])
+        change.statuses.append(StatusChange("m0", "Superseded", STORED))
     store.close()
     assert ask(warm, "renewed token") == ask(reader(workspace), "renewed token")
     assert "m0" not in [hit["memory_id"] for hit in ask(warm, "renewed token")["results"]]
 
 
 def test_answers_about_a_long_memory_are_the_same_warm_cold_and_after_a_rebuild(workspace: Workspace) -> None:
-    add(workspace, *(memory(number, text) for number, text in enumerate(TEXTS)))
+    add(workspace, TEXTS)
     warm = reader(workspace)
     ask(warm, "renewed token")
     long = " ".join(f"Step {number} renewed nothing." for number in range(900))
-    add(workspace, memory(7, f"{long} The badger renewed a token. {long}"), memory(8, "Another token."))
+    add(workspace, [f"{long} The badger renewed a token. {long}", "Another token."], 7)
     before = ask(warm, "badger token")
     assert before == ask(reader(workspace), "badger token")
     assert before["results"][0]["memory_id"] == "m7"
@@ -483,8 +470,7 @@ def answer(shelf: Shelf, verb: Any = "retrieve", **arguments: Any) -> dict[str, 
 
 
 def searched_for(shelf: Shelf, query: str) -> str | None:
-    found: str | None = answer(shelf, query=query)["ranking"].get("searched_for")
-    return found
+    return answer(shelf, query=query)["ranking"].get("searched_for")
 
 
 MISSPELT_QUERIES = [

@@ -11,11 +11,11 @@ from zoneinfo import ZoneInfo
 import pytest
 from fake_embedder import FakeEmbedder
 from questions import answer_to
+from shelf import Shelf, summary
 
-from bridge.memory import Content, Memory, Metadata
+from bridge.memory import Memory
 from bridge.search.period import period_of
 from bridge.settings import Settings
-from bridge.store.store import Store
 from bridge.text.time_phrase import TimePhrase, find_time_phrase
 from bridge.text.time_words import time_languages
 from jobs import clock
@@ -148,7 +148,6 @@ def test_words_that_look_like_a_time_are_none(question: str) -> None:
 
 def test_a_day_begins_at_midnight_of_the_asker_also_when_the_clocks_change() -> None:
     phrase = phrase_of("what broke yesterday")
-    assert phrase is not None
     found = period_of(phrase, datetime(2026, 10, 26, 0, 30, tzinfo=ZoneInfo("Europe/Berlin")))
     days = [found.start.isoformat(), found.end.isoformat()]
     assert days == ["2026-10-25T00:00:00+02:00", "2026-10-26T00:00:00+01:00"]
@@ -195,25 +194,14 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """Three decisions about one subject, and one about another; days are those of UTC."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
-    found = Workspace(tmp_path)
-    found.memory.mkdir(mode=0o700)
-    store = Store(found, FakeEmbedder(dimensions=64))
-    store.add(
-        [
-            (dated("march", "Retries of the uploader are three.", "2026-03-10T10:00:00Z"), None),
-            (dated("june", "Retries of the uploader are five.", "2026-06-10T10:00:00Z"), None),
-            (dated("now", "Retries of the uploader are seven.", "2026-11-18T10:00:00Z"), None),
-            (dated("lunch", "Soup is served at noon.", "2026-03-11T10:00:00Z"), None),
-        ],
-        STORED,
-    )
-    store.close()
-    return found
+    said = {"march": "three", "june": "five", "now": "seven"}
+    dates = {"march": "2026-03-10T10:00:00Z", "june": "2026-06-10T10:00:00Z", "now": "2026-11-18T10:00:00Z"}
+    about = [dated(name, f"Retries of the uploader are {said[name]}.", at) for name, at in dates.items()]
+    return Shelf(tmp_path).add(*about, dated("lunch", "Soup is served at noon.", "2026-03-11T10:00:00Z")).workspace
 
 
 def dated(memory_id: str, context: str, created_at: str) -> Memory:
-    metadata = Metadata(status="Active", topic_id=memory_id, created_at=created_at)
-    return Memory(memory_id, 0, "summary", metadata, STORED, Content("Note", context))
+    return summary(memory_id, context, topic="Note", created_at=created_at)
 
 
 def ask(workspace: Workspace, query: str, verb: Any = "retrieve", **arguments: Any) -> Answer:

@@ -25,8 +25,7 @@ def published() -> Callable[[str], list[int]]:
     tokenizer.no_truncation()
 
     def ids(text: str) -> list[int]:
-        found: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
-        return found
+        return tokenizer.encode(text, add_special_tokens=False).ids
 
     return ids
 

@@ -70,7 +70,6 @@ def test_a_mapped_generation_stays_readable_after_it_was_dropped(tmp_path: Path)
 def test_the_mapping_cannot_be_written(tmp_path: Path) -> None:
     vector_files.append(vector_files.path_of(tmp_path, 1), 0, rows(1))
     mapped = vector_files.open_rows(vector_files.path_of(tmp_path, 1), 1, 3)
-    assert mapped is not None
     with pytest.raises(ValueError, match="read-only"):
         mapped[0, 0] = 5
 
@@ -128,9 +127,7 @@ def coarse_rows(count: int, seed: int, dimensions: int = 48) -> Vectors:
 
 
 def copy_of(vectors: Vectors) -> CoarseRows:
-    found = copied(vectors)
-    assert found is not None
-    return found
+    return copied(vectors)
 
 
 @given(st.integers(1, 40), st.integers(0, 10_000))

@@ -36,7 +36,6 @@ def accept(workspace: Workspace, job_id: str) -> None:
 
 def end(workspace: Workspace, job_id: str, *, retired: bool = True) -> None:
     record = spool.read_record(workspace.spool, job_id)
-    assert record is not None
     ended = lifecycle.step(lifecycle.step(record, lifecycle.Started(), NOW), lifecycle.Succeeded({}), NOW)
     spool.write_records(workspace.spool, [ended])
     if retired:

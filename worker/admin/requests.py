@@ -6,7 +6,7 @@ A request is a file, so it can be made while no worker runs; the next worker han
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,8 +23,9 @@ from .job_details import damaged, record_of
 if TYPE_CHECKING:
     from .shapes import AskedJob, AskedWorker, Skipped, WorkerStatus
 
-CANCEL_SECONDS = 15.0  # a running job stops within 2 s, or 10 in a critical section
 REQUEST_SECONDS = 5.0
+# A running job stops within 2 s, or 10 in a critical section.
+_SECONDS = {"cancel": 15.0, "retry": REQUEST_SECONDS, "dismiss": REQUEST_SECONDS}
 
 DISMISSED = "dismissed"  # not a record's state: the record was removed
 
@@ -76,48 +77,16 @@ class Outcome:
     worker_started: bool = False
 
 
-def cancel_many(workspace: Workspace, job_ids: Sequence[str], seconds: float = CANCEL_SECONDS) -> Outcome:
-    """Request the cancellation of jobs, and wait at most ``seconds`` until the worker has handled it.
-
-    A job that had already ended counts as done. One whose change is committed is skipped with CANCEL_TOO_LATE.
-    """
-    spool_paths = workspace.spool
-    outcome = Outcome()
-    requests: dict[str, _Request] = {}
-    for job_id in dict.fromkeys(job_ids):
-        try:
-            record = record_of(spool_paths, job_id)
-        except JobError as error:
-            outcome.skipped.append(SkippedJob(job_id, error))
-            continue
-        if record is not None and record.ended:
-            outcome.jobs.append(RequestedJob(job_id, record.state, obeyed=True, requested=False))
-        else:
-            requests[job_id] = spool_paths.cancel(job_id), record.generation if record else None
-    client.request_jobs(spool_paths, requests)
-    waiting = _await(spool_paths, (path for path, _ in requests.values()), seconds)
-    for job_id, (path, _) in requests.items():
-        try:
-            record = record_of(spool_paths, job_id)
-        except JobError as error:  # it was removed meanwhile
-            outcome.skipped.append(SkippedJob(job_id, error))
-            continue
-        state, obeyed = _state(record), path not in waiting
-        if obeyed and record is not None and (record.state == "succeeded" or not record.ended):
-            late = JobError("CANCEL_TOO_LATE", f"Job {job_id} is {state}: its effect is committed.")
-            outcome.skipped.append(SkippedJob(job_id, late))
-        else:
-            outcome.jobs.append(RequestedJob(job_id, state, obeyed))
-    return outcome
-
-
-def retry_many(
-    workspace: Workspace, job_ids: Sequence[str], seconds: float = REQUEST_SECONDS, *, start: bool = True
+def ask(
+    workspace: Workspace, verb: str, job_ids: Sequence[str], seconds: float | None = None, *, start: bool = True
 ) -> Outcome:
-    """Request another run of ended jobs, start a worker if none runs, and wait at most ``seconds`` for it.
+    """Make a request about jobs, one of ``VERBS``, and wait at most ``seconds`` until the worker has handled it.
 
-    An id may also be the name of a file in ``rejected/``. A rejected job's file is dropped again; if it is rejected
-    again, it is skipped, with JOB_ID_CONFLICT when its id belongs to another job. Raises JobError: WORKER_START_FAILED.
+    ``cancel``: a job that had already ended counts as done; one whose change is committed is skipped with
+    CANCEL_TOO_LATE. ``dismiss``: a job that has not ended is skipped with ARGUMENT_INVALID; the ``state`` of a removed
+    one is ``dismissed``. ``retry``: unless ``start`` is false, a worker is started if none runs. An id may also be the
+    name of a file in ``rejected/``. A rejected job's file is dropped again; if it is rejected again, it is skipped,
+    with JOB_ID_CONFLICT when its id belongs to another job. Raises JobError: WORKER_START_FAILED.
     """
     spool_paths = workspace.spool
     outcome = Outcome()
@@ -125,31 +94,32 @@ def retry_many(
     dropped: dict[str, str | None] = {}  # job id -> the digest of its file
     for wanted in dict.fromkeys(job_ids):
         try:
-            record = None if wanted.endswith(".json") else record_of(spool_paths, wanted)
-            if wanted.endswith(".json"):
+            is_file = verb == "retry" and wanted.endswith(".json")
+            record = None if is_file else record_of(spool_paths, wanted)
+            if is_file:
                 _drop_again(spool_paths, wanted, dropped)
-            elif record is not None and record.state == "rejected":
+            elif verb == "retry" and record is not None and record.state == "rejected":
                 _drop_again(spool_paths, kept_file(spool_paths, wanted), dropped)
+            elif verb == "cancel" and record is not None and record.ended:
+                outcome.jobs.append(RequestedJob(wanted, record.state, obeyed=True, requested=False))
             else:
-                requests[wanted] = spool_paths.retry(wanted), _replayable(spool_paths, wanted, record).generation
+                _REQUIRE[verb](spool_paths, wanted, record)
+                path: Path = getattr(spool_paths, verb)(wanted)
+                requests[wanted] = path, record.generation if record else None
         except (JobError, OSError) as error:
             outcome.skipped.append(_skipped(wanted, error))
     client.request_jobs(spool_paths, requests)
-    if start and (requests or dropped):
+    if verb == "retry" and start and (requests or dropped):
         outcome.worker_started = launch.start(workspace, leave_when_idle=True)
     paths = [*(path for path, _ in requests.values()), *map(spool_paths.dropped, dropped)]
-    waiting = _await(spool_paths, paths, seconds)
+    waiting = _await(spool_paths, paths, _SECONDS[verb] if seconds is None else seconds)
     for job_id, path in zip((*requests, *dropped), paths, strict=True):
+        obeyed = path not in waiting
         try:
-            record = record_of(spool_paths, job_id)
-            if record is not None and record.state == "rejected" and record.error is not None:
-                raise JobError(record.error["code"], record.error["message"])
-            if job_id in dropped and record is not None and record.job_sha256 not in (None, dropped[job_id]):
-                raise JobError("JOB_ID_CONFLICT", f"The id {job_id} belongs to another job, which is {record.state}.")
+            state = _state_after(spool_paths, verb, job_id, obeyed, dropped)
+            outcome.jobs.append(RequestedJob(job_id, state, obeyed))
         except JobError as error:
             outcome.skipped.append(SkippedJob(job_id, error))
-        else:
-            outcome.jobs.append(RequestedJob(job_id, _state(record), path not in waiting))
     return outcome
 
 
@@ -159,42 +129,40 @@ def _drop_again(spool_paths: SpoolPaths, kept_as: str, dropped: dict[str, str | 
     dropped[drop_again(spool_paths, kept_as)] = digest
 
 
-def dismiss_many(workspace: Workspace, job_ids: Sequence[str], seconds: float = REQUEST_SECONDS) -> Outcome:
-    """Request the removal of ended jobs before their retention ends, and wait at most ``seconds`` for it.
-
-    A job that has not ended is skipped with ARGUMENT_INVALID. The ``state`` of a removed job is ``dismissed``.
-    """
-    spool_paths = workspace.spool
-    outcome = Outcome()
-    requests: dict[str, _Request] = {}
-    for job_id in dict.fromkeys(job_ids):
-        try:
-            record = record_of(spool_paths, job_id)
-            if record is None or not record.ended:
-                raise JobError(
-                    "ARGUMENT_INVALID",
-                    f"Job {job_id} is {_state(record)}; only jobs that have ended are removed from the list.",
-                    remediation=f"End it first: cognee-memory jobs cancel {job_id}.",
-                )
-        except JobError as error:
-            outcome.skipped.append(SkippedJob(job_id, error))
-        else:
-            requests[job_id] = spool_paths.dismiss(job_id), record.generation
-    client.request_jobs(spool_paths, requests)
-    waiting = _await(spool_paths, (path for path, _ in requests.values()), seconds)
-    for job_id, (path, _) in requests.items():
-        try:
-            state = _state(client.status(spool_paths, job_id))
-        except JobError:
-            state = DISMISSED
-        except ValueError:
-            outcome.skipped.append(SkippedJob(job_id, damaged(job_id)))
-            continue
-        outcome.jobs.append(RequestedJob(job_id, state, path not in waiting))
-    return outcome
+def _state_after(
+    spool_paths: SpoolPaths, verb: str, job_id: str, obeyed: bool, dropped: Mapping[str, str | None]
+) -> str:
+    """The job's state after the request. Raises the JobError of a request that had no effect."""
+    try:
+        record = client.status(spool_paths, job_id)
+    except ValueError as error:
+        raise damaged(job_id) from error
+    except JobError:  # it was removed
+        if verb == "dismiss":
+            return DISMISSED
+        raise
+    state = _state(record)
+    if record is None:
+        return state
+    if verb == "cancel" and obeyed and (record.state == "succeeded" or not record.ended):
+        raise JobError("CANCEL_TOO_LATE", f"Job {job_id} is {state}: its effect is committed.")
+    if verb == "retry" and record.state == "rejected" and record.error is not None:
+        raise JobError(record.error["code"], record.error["message"])
+    if job_id in dropped and record.job_sha256 not in (None, dropped[job_id]):
+        raise JobError("JOB_ID_CONFLICT", f"The id {job_id} belongs to another job, which is {state}.")
+    return state
 
 
-def _replayable(spool_paths: SpoolPaths, job_id: str, record: Record | None) -> Record:
+def _require_ended(spool_paths: SpoolPaths, job_id: str, record: Record | None) -> None:
+    if record is None or not record.ended:
+        raise JobError(
+            "ARGUMENT_INVALID",
+            f"Job {job_id} is {_state(record)}; only jobs that have ended are removed from the list.",
+            remediation=f"End it first: cognee-memory jobs cancel {job_id}.",
+        )
+
+
+def _require_replayable(spool_paths: SpoolPaths, job_id: str, record: Record | None) -> None:
     if record is None or record.state not in REPLAYABLE:
         waits = record is None or record.state in LIVE
         why = "it runs without a request" if waits else "only jobs that failed, expired or were cancelled can run again"
@@ -209,7 +177,12 @@ def _replayable(spool_paths: SpoolPaths, job_id: str, record: Record | None) -> 
             f"The copy of job {job_id} was removed: its time was over, or its memory was forgotten.",
             remediation="Submit it again.",
         )
-    return record
+
+
+_REQUIRE: dict[str, Callable[[SpoolPaths, str, Record | None], None]] = {
+    "cancel": lambda *_: None, "dismiss": _require_ended, "retry": _require_replayable,
+}  # fmt: skip
+"""What a request is refused for, by its verb."""
 
 
 def _state(record: Record | None) -> str:

@@ -138,14 +138,12 @@ def _check_room(scope: Scope, settings: Settings, job: Any) -> None:
 
 # --- cancel, retry and dismiss ---
 
-_REQUESTS = {"cancel": requests.cancel_many, "retry": requests.retry_many, "dismiss": requests.dismiss_many}
-
 
 def one(verb: str) -> Callable[..., Asked]:
     """The function that makes a request about one job."""
 
     def ask(scope: Scope, *, job_id: str) -> Asked:
-        outcome = _REQUESTS[verb](scope.workspace, [_valid(job_id)], _SECONDS)
+        outcome = requests.ask(scope.workspace, verb, [_valid(job_id)], _SECONDS)
         for skipped in outcome.skipped:
             raise skipped.error
         return {**SUCCESS, **outcome.jobs[0].as_dict()}
@@ -171,7 +169,7 @@ def many(verb: str) -> Callable[..., ManyAsked]:
             raise JobError("ARGUMENT_INVALID", f"job_ids is a list of 1 to {MAX_IDS} ids, without another selection.")
         elif not all(isinstance(each, str) and 1 <= len(each) <= 255 for each in job_ids):
             raise JobError("ARGUMENT_INVALID", "job_ids is a list of texts.")
-        outcome = _REQUESTS[verb](scope.workspace, job_ids, _SECONDS)
+        outcome = requests.ask(scope.workspace, verb, job_ids, _SECONDS)
         asked = [each for each in outcome.jobs if each.requested]
         return {
             **SUCCESS,

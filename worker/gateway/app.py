@@ -45,6 +45,7 @@ from .transfers import Spool, SpoolResponse
 
 log = logging.getLogger("gateway")
 audit_log = logging.getLogger("gateway.audit")
+audit_log.setLevel(logging.INFO)  # whatever the log's level is
 
 _MOST_BODY = 16 * 1024 * 1024
 _MOST_WAITED_SECONDS = 30.0

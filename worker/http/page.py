@@ -3,6 +3,7 @@ workspace."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,8 @@ _TYPES = {
     ".txt": "text/plain; charset=utf-8",
 }
 _TICKET_BYTES = 4096
+_PRELOAD = '<link rel="modulepreload" href="/assets/{}">'
+_BY_ITSELF = ("app.js", "theme.js")  # the page has them as scripts
 
 # The page may load and request only files of this server, may not run inline scripts or styles, and may not turn text
 # into markup.
@@ -47,10 +50,10 @@ POLICY = (
 def responders(executor: RequestExecutor, token: str) -> dict[str, Respond]:
     """By the names of the calls."""
     tickets = Tickets(token)
-    there = {path.name: path for path in _FOLDER.glob("*.*") if path.suffix in _TYPES}
+    there = {path.name: path for path in sorted(_FOLDER.glob("*.*")) if path.suffix in _TYPES}
 
     async def index(request: Request, _: dict[str, Any]) -> Response:
-        return _file(request, there.get(_INDEX))
+        return _file(request, there.get(_INDEX), there)
 
     async def asset(request: Request, given: dict[str, Any]) -> Response:
         name = given["name"]
@@ -68,8 +71,9 @@ def responders(executor: RequestExecutor, token: str) -> dict[str, Respond]:
     return {"page": index, "asset": asset, "session": session}
 
 
-def _file(request: Request, path: Path | None) -> Response:
-    """A file of the page, or 304 when the browser has it.
+def _file(request: Request, path: Path | None, modules: Iterable[str] = ()) -> Response:
+    """A file of the page, or 304 when the browser has it; the page names its ``modules``, so that none waits until
+    another has asked for it.
 
     It is read on the event loop: the file is small, and a request without a token must not occupy a thread. Raises
     JobError: HTTP_NO_ROUTE when there is no such file.
@@ -80,6 +84,8 @@ def _file(request: Request, path: Path | None) -> Response:
         data = None
     if path is None or data is None:
         raise JobError("HTTP_NO_ROUTE", "The page has no such file.")
+    links = "".join(_PRELOAD.format(name) for name in modules if name.endswith(".js") and name not in _BY_ITSELF)
+    data = data.replace(b"<!-- modules -->", links.encode())
     tag = f'"{sha256(data).hexdigest()[:32]}"'
     is_known = etag_matches(request, tag)
     response = Response(status_code=304) if is_known else Response(data, media_type=_TYPES[path.suffix])

@@ -1,8 +1,7 @@
 """A pool: the workers of a host that run the jobs of all workspaces of a team.
 
 ``copies``: the copies of workspaces in the pool's folder, each used by one worker at a time.
-``team_jobs``: the jobs of the workspace whose lease a worker holds, as the runner needs them.
-``held_lease``: the lease itself, renewed while jobs run.
+``team_jobs``: the lease that a worker holds, renewed while jobs run, and its jobs as the runner needs them.
 ``pool_worker``: takes leases one after another, and runs what is due, in a child process of its own.
 ``pool``: the workers of one process, the renewal of their leases, and which copies have to follow.
 ``pool_metrics``: counters for Prometheus.

@@ -102,8 +102,7 @@ class Pool:
         while not self._stop.is_set() or any(worker.is_running for worker in self._workers):
             for worker in self._workers:
                 try:
-                    worker.lease.renew_if_due()
-                    worker.cancel_what_is_asked()
+                    worker.look_after()
                 except JobError as error:
                     log.warning("a lease could not be renewed: %s", error)
                 except Exception:  # this thread must not end before the workers

@@ -33,7 +33,6 @@ from ..scheduling.runner import Runner
 from ..team import copy_follower
 from ..version import VERSION
 from .copies import Copies, PoolCopy
-from .held_lease import HeldLease
 from .pool_metrics import PoolMetrics
 from .team_jobs import TeamJobs
 
@@ -83,11 +82,10 @@ class PoolWorker:
         self._next_to_follow = next_to_follow
         self._tell = tell
         limits = CrashLimits(settings.max_crashes, settings.max_worker_deaths)
-        self._jobs = TeamJobs(team, node, limits, stepped=self._stepped)
+        self._jobs = TeamJobs(team, node, limits, stepped=self._stepped, count_loss=metrics.lost.inc)
         self._shared = self._process(Workspace(copies.folder), is_pool=True)
         self._own: _Process | None = None  # of the workspace with a graph that was worked on last
         self._current = self._shared
-        self.lease = HeldLease(team, self._jobs, settings.lease_seconds, self._end_job, metrics.lost.inc)
         self._leased = ""  # the workspace of the last lease
         self._judge_at: dict[str, float] = {}  # workspace -> when its pairs may be judged again
         self._stop = threading.Event()
@@ -121,17 +119,16 @@ class PoolWorker:
         """Wait for the end."""
         self._thread.join()
 
-    def cancel_what_is_asked(self) -> None:
-        """End the running jobs that somebody asked to cancel. Raises JobError."""
+    def look_after(self) -> None:
+        """Renew the lease in time; end the running jobs that somebody asked to cancel. Raises JobError."""
+        if not self._jobs.renew_if_due(self._settings.lease_seconds):
+            self._current.child.end("stopped")
         for job_id in self._jobs.cancel_requests():
             self._current.runner.cancel(job_id)
 
     def _stepped(self, record: Record) -> None:
         self._metrics.stepped(record)
         self._tell(self._leased, at_once=record.state != "running")
-
-    def _end_job(self) -> None:
-        self._current.child.end("stopped")
 
     # --- working ---
 
@@ -165,11 +162,11 @@ class PoolWorker:
             self._leased = lease.workspace_id
             self._metrics.leases.inc()
             busy = self._metrics.busy.track_inprogress()
-            with busy, self.lease.holding(lease), self._at(lease.workspace_id) as copy:
+            with busy, self._jobs.holding(lease), self._at(lease.workspace_id) as copy:
                 has_run = self._run_jobs(copy)
             if has_run:
                 self._have_judged(lease.workspace_id)
-            if has_run and self.lease.left_jobs:
+            if has_run and self._jobs.left_jobs:
                 self._tell(lease.workspace_id, at_once=True)  # others may take the lease now
             self._copies.remove_oldest(lambda gone: self._team.remove_copy(gone.workspace_id, gone.node))
             return 0.0 if has_run else _AGAIN_SECONDS
@@ -186,14 +183,14 @@ class PoolWorker:
     def _run_jobs(self, copy: PoolCopy) -> bool:
         """Run what is due, for a while. Returns whether there was a job."""
         until = time.monotonic() + _HELD_SECONDS
-
-        def run(job_id: str) -> None:
+        has_run = False
+        while not self._stop.is_set() and time.monotonic() < until and (job_id := self._jobs.next()) is not None:
             record = self._jobs.startable(job_id)
             if record is not None and record.kind in NEEDS_GRAPH:
                 self._use_own_process(copy)
             self._current.runner.run_if_due(job_id)
-
-        return self.lease.run_due(run, lambda: not self._stop.is_set() and time.monotonic() < until)
+            has_run = True
+        return has_run
 
     def _have_judged(self, workspace_id: str) -> None:
         """After changes, have the language model asked which decisions hold, if there is one: at times."""

@@ -1,4 +1,4 @@
-"""The jobs of the workspace whose lease this worker holds, as the runner needs them. Their records are in the database.
+"""The lease of a workspace that this worker holds, and its jobs as the runner needs them: records in the database.
 
 While it holds no lease, no job is due, and what an attempt ends with is ignored: another worker has the job.
 """
@@ -10,7 +10,8 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from bridge.team import server_clock
@@ -32,10 +33,11 @@ log = logging.getLogger(__name__)
 
 _LOOKED_AT = 256  # waiting jobs, the first in their order
 _FRESH_SECONDS = 1.0  # for which that list is used
+_LONGEST_RENEWAL_SECONDS = 5.0
 
 
 class TeamJobs:
-    """Thread-safe. ``hold`` begins a lease; ``let_go`` ends it."""
+    """Thread-safe. At most one lease at a time: one thread holds it, and another one renews it."""
 
     def __init__(
         self,
@@ -44,22 +46,58 @@ class TeamJobs:
         crash_limits: CrashLimits,
         jitter: Callable[[], float] = random.random,
         stepped: Callable[[Record], None] = lambda _: None,
+        count_loss: Callable[[], None] = lambda: None,
     ) -> None:
-        """``stepped`` is called with each record that was written."""
+        """``stepped`` is called with each record that was written, and ``count_loss`` once for each lease that was
+        lost, whatever found it."""
         self._team = team
         self._node = node
         self._crash_limits = crash_limits
         self._jitter = jitter
         self._stepped = stepped
+        self._count_loss = count_loss
+        self.left_jobs = False  # whether jobs waited when the last lease was given up
         self.hides_graph = False  # whether ``kinds_due`` leaves out those that need the graph
         self._lock = threading.RLock()
         self._lease: Lease | None = None
+        self._renewed_at = 0.0
         self._jobs: dict[str, SharedJob] = {}
         self._records: dict[str, Record] = {}
         self._read_at = 0.0
         self._ahead = timedelta()  # of the server's clock
 
     # --- the lease ---
+
+    @contextmanager
+    def holding(self, lease: Lease) -> Iterator[None]:
+        """Run the lease's jobs in the block. Then the lease is given up, so that another worker need not wait.
+
+        Raises JobError as ``hold``.
+        """
+        self.left_jobs = False
+        self._renewed_at = time.monotonic()
+        self.hold(lease)
+        try:
+            yield
+        finally:
+            if self.let_go() is None:
+                self._count_loss()
+            else:
+                self.left_jobs = self._team.release(lease)
+
+    def renew_if_due(self, seconds: float) -> bool:
+        """Renew the lease, if there is one, for so many seconds, every third of them. Returns False when another
+        worker has taken over. Raises JobError as ``Team``."""
+        lease = self._lease
+        if lease is None or time.monotonic() - self._renewed_at < min(_LONGEST_RENEWAL_SECONDS, seconds / 3):
+            return True
+        if self._team.renew(lease, seconds):
+            self._renewed_at = time.monotonic()
+        elif self._lease == lease:
+            log.warning("another worker has taken over the workspace: the running job is ended here")
+            self.let_go()
+            return False
+        return True
 
     def hold(self, lease: Lease) -> None:
         """Run the jobs of this lease from now on. Jobs that a worker left running wait again, or end as poison.

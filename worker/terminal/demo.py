@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from importlib.resources import files as resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
 from bridge import trust
 from bridge.interface import envelope
 from bridge.interface.question_arguments import with_settings
-from bridge.search.ranking import semantic_score
 from bridge.search.reader import Reader
 from bridge.settings import Settings
 from bridge.text import decision_lines
-from bridge.text.terms import query_terms
 from jobs import client, clock, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -33,13 +27,14 @@ from jobs.model import Record
 
 from .. import wording
 from . import hits, setup_extras
-from .output import color_system
+from .output import say
+from .process_commands import stop_worker
+from .progress import bar
 
 if TYPE_CHECKING:
     from bridge.interface.answer_shapes import RetrievalHit, RetrievalSuccess
 
 _PATIENCE_SECONDS = 600.0  # a busy machine takes minutes to import cognee
-_LOOK_SECONDS = 0.05
 
 
 def demo(settings: Settings, *, keep: bool, quiet: bool, graph: bool = False) -> dict[str, Any]:
@@ -47,82 +42,47 @@ def demo(settings: Settings, *, keep: bool, quiet: bool, graph: bool = False) ->
 
     With ``graph``, the knowledge graph is asked at the end, and installed before that if necessary.
     """
-    console = Console(quiet=quiet, highlight=False, soft_wrap=True, color_system=color_system())
     script = json.loads(resources("worker").joinpath("data/demo.json").read_text("utf-8"))
     root = Path(tempfile.mkdtemp(prefix="cognee-memory-demo-"))
     workspace = Workspace(root)
-    worker = None
+    tell = (lambda *_: None) if quiet else say
     try:
-        console.print(f"[bold]{script['project']}[/bold]: {script['about']}")
-        console.print(f"Workspace: {root}\n")
-        worker = _start_worker(workspace)
+        tell((script["project"], "bold"), f": {script['about']}")
+        tell(f"Workspace: {root}\n")
+        launch.start(workspace, _PATIENCE_SECONDS)
         began = time.monotonic()
         ids = [_drop(workspace, job, clock.now()) for job in script["jobs"]]
-        console.print(f"Dropped {len(ids)} job files into .cognee_jobs/ by rename.")
-        console.print("The worker runs them; the first time, this takes some seconds.")
-        records = _follow(workspace, ids, console)
+        tell(f"Dropped {len(ids)} job files into .cognee_jobs/ by rename.")
+        tell("The worker runs them; the first time, this takes some seconds.")
+        records = _follow(workspace, ids)
         seconds = time.monotonic() - began
         memories = sum(1 for record in records if record.state == "succeeded")
-        console.print(f"{memories} of {len(ids)} are in the memory after {seconds:.1f} s.\n")
-        reader = Reader(workspace, settings.embedding)
-        reader.warm()
+        tell(f"{memories} of {len(ids)} are in the memory after {seconds:.1f} s.\n")
         # The preview compares all memories, which else happens in an idle moment, perhaps between two questions.
         seen = _run_compaction(workspace, script["compaction"]["topic_id"], preview=True)
-        answers = _ask_all(reader, settings, script, console)
-        answers += _compact(workspace, reader, settings, script["compaction"], seen, console)
+        play = _Play(workspace, settings, tell)
+        answers = play.ask_all(script) + play.compact(script["compaction"], seen)
         if graph:
-            _stop_worker(worker)  # one that began without the graph does not use it
+            stop_worker(workspace)  # one that began without the graph does not use it
             setup_extras.add(setup_extras.GRAPH)
-            worker = _start_worker(workspace)
-            _ask_graph(workspace, script["graph"], console)
+            launch.start(workspace, _PATIENCE_SECONDS)
+            play.ask_graph(script["graph"])
     finally:
-        code = _stop_worker(worker)
+        stop_worker(workspace, _PATIENCE_SECONDS)
         if not keep:
             trust.disown(workspace, settings.config_folder)
             shutil.rmtree(root, ignore_errors=True)
-    console.print(
-        f"The worker has ended cleanly (exit status {code})." if code == 0 else f"The worker ended with {code}."
-    )
-    console.print(
-        "[dim]The whole answers: cognee-memory demo --json. Your own questions: cognee-memory demo --keep.[/dim]"
-    )
+    tell("The worker has ended.")
+    tell(("The whole answers: cognee-memory demo --json. Your own questions: cognee-memory demo --keep.", "dim"))
     if keep:
-        console.print(f'Play on: cognee-memory retrieve --workspace {root} "your question"')
+        tell(f'Play on: cognee-memory retrieve --workspace {root} "your question"')
     return envelope.success(
         workspace=str(root) if keep else None,
         jobs=len(ids),
         succeeded=memories,
         seconds=round(seconds, 1),
-        worker_exit_status=code,
         answers=answers,
     )
-
-
-def _start_worker(workspace: Workspace) -> subprocess.Popen[bytes]:
-    """Start a detached worker; the demo stops it."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "worker", "--workspace", str(workspace.root), "--detached"],
-        cwd=workspace.root.anchor,
-        stdin=subprocess.DEVNULL,
-    )
-    try:
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while not launch.is_alive(workspace):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise JobError("WORKER_START_FAILED", f"See {workspace.spool.log}.")
-            time.sleep(_LOOK_SECONDS)
-    except BaseException:  # also Ctrl-C: no worker stays behind
-        _stop_worker(process)
-        raise
-    return process
-
-
-def _stop_worker(process: subprocess.Popen[bytes] | None) -> int | None:
-    if process is None:
-        return None
-    if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-    return process.wait(_PATIENCE_SECONDS)
 
 
 def _drop(workspace: Workspace, job: dict[str, Any], now: datetime) -> str:
@@ -136,125 +96,102 @@ def _drop(workspace: Workspace, job: dict[str, Any], now: datetime) -> str:
     return client.submit(workspace.spool, "ingest", payload, submitted_by="demo").job_id
 
 
-def _follow(workspace: Workspace, ids: list[str], console: Console) -> list[Record]:
-    """Poll the records as a client does, and show how many jobs have ended."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("running jobs", total=len(ids))
-        while True:
-            records = [client.status(workspace.spool, job_id) for job_id in ids]
-            ended = [record for record in records if record is not None and record.ended]
-            bar.update(task, completed=len(ended))
-            if len(ended) == len(ids):
-                return ended
-            if time.monotonic() > deadline:
-                raise JobError("WAIT_TIMEOUT", f"{len(ids) - len(ended)} of the demo's jobs have not ended.")
-            time.sleep(_LOOK_SECONDS)
-
-
-def _ask_all(reader: Reader, settings: Settings, script: dict[str, Any], console: Console) -> list[dict[str, Any]]:
-    answers = []
-    for question in script["questions"]:
-        found = _ask(reader, settings, question["ask"], console, question["why"])
-        answers.append({"question": question["ask"], **found})
-    again = script["question_about_age"]
-    before = next(found for found in answers if found["question"] == again)
-    after = _ask(reader, settings, again, console, "The same once more, with --preset contract.", preset="contract")
-    answers.append({"question": again, **after})
-    console.print(f"[dim]{_what_changed(before['results'], after['results'])}[/dim]\n")
-    return answers
-
-
-def _ask(
-    reader: Reader, settings: Settings, text: str, console: Console, why: str, preset: str | None = None
-) -> RetrievalSuccess:
-    """Print a question, the best decision of the first hit, and which memory that is; returns the answer."""
-    console.print(f"[bold]{text}[/bold]\n[dim]{why}[/dim]")
-    began = time.monotonic()
-    answer = reader.answer("retrieve", with_settings({"query": text, "preset": preset}, settings), clock.now())
-    took = (time.monotonic() - began) * 1000
-    if not answer["success"]:
-        raise JobError(answer["error_code"], answer["error"])
-    if not answer["results"]:
-        console.print("  No memory fits the question.\n")
-        return answer
-    hit = answer["results"][0]
-    when = wording.age(hit["source_created_at"] or hit["created_at"], clock.parse(answer["as_of"]))
-    console.print(f"  {_best_decision(reader, text, hit)}", markup=False)
-    for replaced in hit.get("standing", {}).get("replaces", []):
-        said = f"{hits.replaces(replaced)}: {replaced['statement']} (#{replaced['memory_number']})"
-        console.print(f"  {said}", markup=False)
-    console.print(
-        f"  [dim]#{hit['memory_number']} {hit['topic']}, {when} old, score {hit['score']:.3f};"
-        f" {wording.counted(answer['total_results'], 'memory')} found in {took:.0f} ms[/dim]\n"
-    )
-    return answer
-
-
-def _best_decision(reader: Reader, question: str, hit: RetrievalHit) -> str:
-    """The decision of a hit that fits the question best, by meaning and words as ``ranking`` weighs them.
-
-    A decision that a record marks as earlier no longer holds, and is left out. Of a legacy memory, the first line.
-    """
-    lines = [line for line in decision_lines.read(hit.get("decisions", [])) if not line.is_earlier]
-    with reader.snapshot() as snapshot:
-        embedder = reader.embedder(snapshot) if snapshot is not None else None
-    if embedder is None or not lines:
-        return hit["summary_text"].strip().splitlines()[0]
-    vector, *others = embedder.embed([question, *(line.text for line in lines)])
-    words = [term.text.lower() for term in query_terms(question)]
-    fits = [
-        semantic_score(float(other @ vector), sum(word in line.text.lower() for word in words) / len(words))
-        for line, other in zip(lines, others, strict=True)
-    ]
-    best = lines[fits.index(max(fits))]
-    return decision_lines.with_source(best.text, best.stated) if best.stated else best.text
+def _follow(workspace: Workspace, ids: list[str]) -> list[Record]:
+    """Wait for the end of the jobs as a client does, and show how many have ended."""
+    records = []
+    with bar() as shown:
+        task = shown.add_task("running jobs", total=len(ids), count="")
+        for job_id in ids:
+            records.append(client.wait(workspace.spool, job_id, _PATIENCE_SECONDS))
+            shown.update(task, completed=len(records), count=f"{len(records)} of {len(ids)}")
+    return records
 
 
 def _run_compaction(workspace: Workspace, topic_id: str, **options: Any) -> Mapping[str, Any]:
     job = client.submit(workspace.spool, "compact", {"topic_id": topic_id, **options}, submitted_by="demo")
-    (record,) = _follow(workspace, [job.job_id], Console(quiet=True))
+    (record,) = _follow(workspace, [job.job_id])
     if record.result is None:
         raise JobError("INTERNAL", f"The topic was not compacted: {record.error}.")
     return record.result
 
 
-def _compact(
-    workspace: Workspace,
-    reader: Reader,
-    settings: Settings,
-    wanted: dict[str, Any],
-    seen: Mapping[str, Any],
-    console: Console,
-) -> list[dict[str, Any]]:
-    """Show a compaction's preview and apply it; the query before and afterwards."""
-    before = _ask(reader, settings, wanted["ask"], console, wanted["before"])
-    record, conflicts = seen["decision_record"], seen["conflicts"]
-    console.print(f"[bold]Compacting the topic “{record['topic']}”[/bold]\n[dim]{wanted['why']}[/dim]")
-    console.print(
-        f"{len(seen['summaries'])} summaries would become one decision record of"
-        f" {len(record['consolidated_decisions'])} decisions. Decisions that conflict: {len(conflicts)}."
-    )
-    for conflict in conflicts:
-        for side in ("earlier", "later"):
-            age = wording.age(conflict[side]["date"], clock.now())
-            console.print(f"  {side}, {age}: {conflict[side]['text']}", markup=False)
-    done = _run_compaction(workspace, wanted["topic_id"], preview_digest=seen["preview_digest"])
-    console.print(f"Applied what was shown: memory #{done['memory_number']} supersedes {len(done['superseded'])}.\n")
-    answer = _ask(reader, settings, wanted["ask"], console, "The record answers for them; restore would undo it.")
-    return [{"question": wanted["ask"], **found} for found in (before, answer)]
+class _Play:
+    """The questions, and what is told of their answers."""
+
+    def __init__(self, workspace: Workspace, settings: Settings, tell: Callable[..., None]) -> None:
+        self._workspace = workspace
+        self._settings = settings
+        self._tell = tell
+        self._reader = Reader(workspace, settings.embedding)
+        self._reader.warm()
+
+    def ask_all(self, script: dict[str, Any]) -> list[dict[str, Any]]:
+        answers = [{"question": each["ask"], **self._ask(each["ask"], each["why"])} for each in script["questions"]]
+        again = script["question_about_age"]
+        before: Any = next(found for found in answers if found["question"] == again)
+        after = self._ask(again, "The same once more, with --preset contract.", preset="contract")
+        self._tell((_what_changed(before["results"], after["results"]), "dim"), "\n")
+        return [*answers, {"question": again, **after}]
+
+    def _ask(self, text: str, why: str, preset: str | None = None) -> RetrievalSuccess:
+        """Tell a question, the best decision of the first hit, and which memory that is; returns the answer."""
+        self._introduce(text, why)
+        began = time.monotonic()
+        asked = with_settings({"query": text, "preset": preset, "best_passages": True}, self._settings)
+        answer = self._reader.answer("retrieve", asked, clock.now())
+        took = (time.monotonic() - began) * 1000
+        if not answer["success"]:
+            raise JobError(answer["error_code"], answer["error"])
+        if not answer["results"]:
+            self._tell("  No memory fits the question.\n")
+            return answer
+        hit = answer["results"][0]
+        when = wording.age(hit["source_created_at"] or hit["created_at"], clock.parse(answer["as_of"]))
+        self._tell(f"  {best_decision(hit)}")
+        for replaced in hit.get("standing", {}).get("replaces", []):
+            self._tell(f"  {hits.replaces(replaced)}: {replaced['statement']} (#{replaced['memory_number']})")
+        found = f"{wording.counted(answer['total_results'], 'memory')} found in {took:.0f} ms"
+        named = f"#{hit['memory_number']} {hit['topic']}, {when} old, score {hit['score']:.3f}"
+        self._tell((f"  {named}; {found}\n", "dim"))
+        return answer
+
+    def _introduce(self, what: str, why: str) -> None:
+        self._tell((what, "bold"))
+        self._tell((why, "dim"))
+
+    def compact(self, wanted: dict[str, Any], seen: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Show a compaction's preview and apply it; the query before and afterwards."""
+        before = self._ask(wanted["ask"], wanted["before"])
+        record, conflicts = seen["decision_record"], seen["conflicts"]
+        self._introduce(f"Compacting the topic “{record['topic']}”", wanted["why"])
+        self._tell(
+            f"{len(seen['summaries'])} summaries would become one decision record of"
+            f" {len(record['consolidated_decisions'])} decisions. Decisions that conflict: {len(conflicts)}."
+        )
+        for conflict in conflicts:
+            for side in ("earlier", "later"):
+                age = wording.age(conflict[side]["date"], clock.now())
+                self._tell(f"  {side}, {age}: {conflict[side]['text']}")
+        done = _run_compaction(self._workspace, wanted["topic_id"], preview_digest=seen["preview_digest"])
+        self._tell(f"Applied what was shown: memory #{done['memory_number']} supersedes {len(done['superseded'])}.\n")
+        answer = self._ask(wanted["ask"], "The record answers for them; restore would undo it.")
+        return [{"question": wanted["ask"], **found} for found in (before, answer)]
+
+    def ask_graph(self, wanted: dict[str, Any]) -> None:
+        """Ask the knowledge graph, as a person does: in a process that begins after the graph was installed."""
+        self._introduce(f"Asking the knowledge graph: {wanted['ask']}", wanted["why"])
+        options = ["--workspace", str(self._workspace.root), "--top-k", str(wanted["top_k"])]
+        command = [sys.executable, "-m", "worker.cli", "ask", wanted["ask"], *options]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+        if done.returncode:
+            raise JobError("INTERNAL", "The graph did not answer: the lines above say why.")
+        self._tell(done.stdout)
 
 
-def _ask_graph(workspace: Workspace, wanted: dict[str, Any], console: Console) -> None:
-    """Ask the knowledge graph, as a person does: in a process that begins after the graph was installed."""
-    console.print(f"[bold]Asking the knowledge graph: {wanted['ask']}[/bold]\n[dim]{wanted['why']}[/dim]")
-    options = ["--workspace", str(workspace.root), "--top-k", str(wanted["top_k"])]
-    command = [sys.executable, "-m", "worker.cli", "ask", wanted["ask"], *options]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, encoding="utf-8")
-    if done.returncode:
-        raise JobError("INTERNAL", "The graph did not answer: the lines above say why.")
-    console.print(done.stdout, markup=False)
+def best_decision(hit: RetrievalHit) -> str:
+    """The decision of a hit that fits the question best, with the memory that a record has it from."""
+    (line,) = decision_lines.read((hit.get("best_passages") or [hit["summary_text"]])[:1])
+    return decision_lines.with_source(line.text, line.stated) if line.stated else line.text
 
 
 def _what_changed(before: list[RetrievalHit], after: list[RetrievalHit]) -> str:

@@ -83,7 +83,7 @@ class Progress:
 
 
 def bar() -> Bar:
-    """A progress line with counts and time that disappears at its end."""
+    """A progress line with counts and time that disappears at its end; nothing without a terminal."""
     from rich.progress import BarColumn, Progress as Bar, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (
@@ -93,7 +93,8 @@ def bar() -> Bar:
         TextColumn("{task.fields[count]}", markup=False),
         TimeElapsedColumn(),
     )
-    return Bar(*columns, console=console(stderr=True), transient=True)
+    screen = console(stderr=True)
+    return Bar(*columns, console=screen, transient=True, disable=not screen.is_terminal)
 
 
 def with_bar(install: Callable[[installer.Report], _T]) -> _T:

@@ -6,7 +6,7 @@ import { MemoryError } from "../core/error";
 import { interpreterOf, programOf, type Machine } from "./places";
 import type { Environments } from "./environments";
 import { failureOf, noPython, tooFull } from "./failure";
-import { plan, type Bundle, type Plan, type Step } from "./plan";
+import { plan, type Bundle, type Plan } from "./plan";
 import { addGraph, errorOf, runStep, type Context, type Watch } from "./step";
 import { PackageCounter } from "./progress";
 import { findPython, findUv, isSupported, type Interpreter } from "./python";
@@ -19,15 +19,7 @@ type Tool =
 
 const UV_PYTHON = ">=3.11,<3.14";
 /** About how many seconds of a hundred each step takes; the graph four times as long as all others. */
-const SHARE: Readonly<Record<Step["kind"], number>> = {
-  clear: 0,
-  create: 15,
-  dependencies: 70,
-  program: 5,
-  check: 10,
-  graph: 400,
-  switch: 0,
-};
+const SHARE = { clear: 0, create: 15, dependencies: 70, program: 5, check: 10, graph: 400, switch: 0 };
 /** After these failures of uv, pip is tried: it reads pip's configuration, which may name a mirror. */
 const PIP_MAY_HELP = new Set(["NO_NETWORK", "NO_PACKAGE", "SETUP_FAILED"]);
 
@@ -69,11 +61,7 @@ export class Installer {
 
   private async installAlone(watch: Watch): Promise<void> {
     const made = plan(this.bundle, await this.environments.stock(), randomBytes(3).toString("hex"));
-    const isNew = made.steps.some((step) => step.kind === "create");
-    if (!isNew) {
-      await this.perform(made, undefined, watch);
-      return;
-    }
+    if (!made.isNew) return this.perform(made, undefined, watch);
     watch.report("Looking for Python", 0);
     const full = tooFull(await freeBytes(this.environments.folder));
     if (full !== undefined) throw full;
@@ -100,58 +88,52 @@ export class Installer {
     return toolsOf(chosen, uv, seen);
   }
 
+  /** `tool` makes the environment, if it is new. */
   private async perform(made: Plan, tool: Tool | undefined, watch: Watch): Promise<void> {
-    const total = made.steps.reduce((sum, step) => sum + SHARE[step.kind], 0);
-    for (const step of made.steps) {
+    const { name } = made;
+    const environment = this.environments.path(name);
+    const whole = (tool === undefined ? SHARE.check : 100) + (made.addsGraph ? SHARE.graph : 0);
+    const step = async (kind: keyof typeof SHARE, text: string, work: (watch: Watch) => Promise<unknown>) => {
       this.signal.throwIfAborted();
-      watch.log(`— ${step.kind}`);
-      const share = (SHARE[step.kind] * 100) / total;
-      await this.step(step, made.name, tool, {
-        ...watch,
-        report: (text, part) => watch.report(text, part * share),
-      });
+      watch.log(`— ${kind}`);
+      let left = 1;
+      const report = (message: string, part: number): void => {
+        left -= part;
+        watch.report(message, (part * SHARE[kind] * 100) / whole);
+      };
+      report(text, 0);
+      await work({ ...watch, report });
+      report("", left);
+    };
+    for (const half of made.clear)
+      await step("clear", "Removing an unfinished set-up", () => this.environments.remove(half));
+    if (tool !== undefined) {
+      const [path, args] = created(tool, environment);
+      await step("create", "Making an environment", (its) => this.run("make an environment", path, args, its));
+      await step("dependencies", "Downloading packages (62 MB)", (its) => this.dependencies(environment, tool, its));
+      const [installer, what] = installed(tool, this.python(environment), [
+        "--no-deps",
+        "--no-index",
+        this.bundle.wheel,
+      ]);
+      await step("program", "Installing the program", (its) => this.run("install the program", installer, what, its));
     }
+    await step("check", "Checking the program", (its) => this.check(environment, its));
+    await this.environments.complete(name, this.bundle.build);
+    if (made.addsGraph) await step("graph", "", (its) => this.graph(name, its));
+    if (made.isSwitched) await step("switch", "", () => this.environments.use(name));
   }
 
-  /** Does a step. `watch.report` counts from 0 to 1. */
-  private async step(step: Step, name: string, tool: Tool | undefined, watch: Watch): Promise<void> {
-    const environment = this.environments.path(name);
-    const python = interpreterOf(environment, this.machine.platform);
+  private async check(environment: string, watch: Watch): Promise<void> {
     const program = programOf(environment, this.machine.platform);
-    switch (step.kind) {
-      case "clear":
-        watch.report("Removing an unfinished set-up", 0);
-        return this.environments.remove(step.name);
-      case "create": {
-        watch.report("Making an environment", 0);
-        const [path, args] = created(required(tool), environment);
-        await this.run("make an environment", path, args, watch);
-        break;
-      }
-      case "dependencies":
-        return this.dependencies(environment, required(tool), watch);
-      case "program": {
-        watch.report("Installing the program", 0);
-        const [path, args] = installed(required(tool), python, ["--no-deps", "--no-index", this.bundle.wheel]);
-        await this.run("install the program", path, args, watch);
-        break;
-      }
-      case "check": {
-        watch.report("Checking the program", 0);
-        const said = await this.run("start the program", program, ["--version"], watch);
-        if (!isAtLeast(versionIn(said) ?? "", OLDEST)) throw failureOf("start the program", said);
-        const load = this.bundle.modules.map((module) => `import ${module}`).join("\n");
-        await this.run("load the program's libraries", python, ["-I", "-c", load], watch);
-        await this.environments.complete(name, this.bundle.build);
-        break;
-      }
-      case "graph":
-        await this.graph(name, watch);
-        break;
-      case "switch":
-        return this.environments.use(name);
-    }
-    watch.report("", 1);
+    const said = await this.run("start the program", program, ["--version"], watch);
+    if (!isAtLeast(versionIn(said) ?? "", OLDEST)) throw failureOf("start the program", said);
+    const load = this.bundle.modules.map((module) => `import ${module}`).join("\n");
+    await this.run("load the program's libraries", this.python(environment), ["-I", "-c", load], watch);
+  }
+
+  private python(environment: string): string {
+    return interpreterOf(environment, this.machine.platform);
   }
 
   private context(watch: Watch): Context {
@@ -163,19 +145,16 @@ export class Installer {
   }
 
   private async dependencies(environment: string, tool: Tool, watch: Watch): Promise<void> {
-    watch.report("Downloading packages (62 MB)", 0);
     const counter = new PackageCounter(environment, this.bundle.packages, watch.report);
     const log = (line: string): void => {
       watch.log(line);
       counter.line(line);
     };
-    const python = interpreterOf(environment, this.machine.platform);
     // The lock constrains itself, since pip before 23.3 looks for the newest release of what is asked for with extras.
     const lock = this.bundle.lock;
-    const [path, args] = installed(tool, python, ["--require-hashes", "--constraint", lock, "--requirement", lock]);
+    const [path, args] = installed(tool, this.python(environment), ["--require-hashes", "-c", lock, "-r", lock]);
     try {
       await this.run("install the packages", path, args, { ...watch, log });
-      counter.finish();
     } finally {
       counter.stop();
     }
@@ -205,11 +184,6 @@ function installed(tool: Tool, python: string, what: readonly string[]): Command
   return tool.kind === "uv"
     ? [tool.uv, ["pip", "install", "--compile-bytecode", "--python", python, ...what]]
     : [python, ["-I", "-m", "pip", "install", "--progress-bar", "off", ...what]];
-}
-
-function required(tool: Tool | undefined): Tool {
-  if (tool === undefined) throw new Error("a plan with a new environment needs a tool");
-  return tool;
 }
 
 async function freeBytes(folder: string): Promise<number> {

@@ -26,46 +26,34 @@ export interface Stock {
   readonly current: string | null;
 }
 
-export type Step =
-  /** Removes an environment that was interrupted. */
-  | { readonly kind: "clear"; readonly name: string }
-  /** Makes an empty environment. */
-  | { readonly kind: "create" }
-  /** Installs the dependencies: each with the hash that the lock names. */
-  | { readonly kind: "dependencies" }
-  | { readonly kind: "program" }
-  /** Starts the program and loads its native libraries. */
-  | { readonly kind: "check" }
-  /** Adds cognee, where the environment in use until now has it. */
-  | { readonly kind: "graph" }
-  /** From now on this environment is the one in use. */
-  | { readonly kind: "switch" };
-
+/** What a set-up does, in this order. The environment in use stays as it is until the last step, so that a failure leaves it in use. */
 export interface Plan {
+  /** Environments that were interrupted: they are removed. */
+  readonly clear: readonly string[];
   /** The environment that will be in use. */
   readonly name: string;
-  readonly steps: readonly Step[];
+  /** Whether it is made, and filled with the dependencies and the program. It is checked in any case. */
+  readonly isNew: boolean;
+  /** Whether cognee is added, since the environment in use until now has it. */
+  readonly addsGraph: boolean;
+  /** Whether another one is in use until now. */
+  readonly isSwitched: boolean;
 }
 
-/**
- * The steps that lead from what is there to the bundle's program, with the graph if there is one now. The environment in
- * use stays as it is until the last step, so that a failure leaves it in use. `name` is that of a new environment, if one
- * is needed.
- */
+/** What leads from what is there to the bundle's program. `name` is that of a new environment, if one is needed. */
 export function plan(bundle: Bundle, stock: Stock, name: string): Plan {
-  const hasGraph = stock.environments.some((each) => each.name === stock.current && each.hasGraph);
-  const graph = (there: boolean): readonly Step[] => (hasGraph && !there ? [{ kind: "graph" }] : []);
-  const half = stock.environments.filter((each) => each.build === null && each.name !== stock.current);
-  const clear = half.map((each): Step => ({ kind: "clear", name: each.name }));
-  const ready = stock.environments.find((each) => each.build === bundle.build);
-  if (ready !== undefined) {
-    const isCurrent = ready.name === stock.current;
-    const change: readonly Step[] = isCurrent ? [] : [...graph(ready.hasGraph), { kind: "switch" }];
-    return { name: ready.name, steps: [...clear, { kind: "check" }, ...change] };
-  }
-  const kinds = ["create", "dependencies", "program", "check"] as const;
-  const made = kinds.map((kind): Step => ({ kind }));
-  return { name, steps: [...clear, ...made, ...graph(false), { kind: "switch" }] };
+  const { environments, current } = stock;
+  const hasGraph = environments.some((each) => each.name === current && each.hasGraph);
+  const half = environments.filter((each) => each.build === null && each.name !== current);
+  const ready = environments.find((each) => each.build === bundle.build);
+  const isSwitched = ready === undefined || ready.name !== current;
+  return {
+    clear: half.map((each) => each.name),
+    name: ready?.name ?? name,
+    isNew: ready === undefined,
+    addsGraph: isSwitched && hasGraph && ready?.hasGraph !== true,
+    isSwitched,
+  };
 }
 
 /** Another window may still run workers from a former environment, so it is kept for this long. */

@@ -53,14 +53,7 @@ export class PackageCounter {
     this.tell(message);
   }
 
-  /** Ends the counting: all of them are there. */
-  finish(): void {
-    this.stop();
-    this.downloaded = this.installed = this.packages;
-    this.tell("");
-  }
-
-  /** Ends the counting, after a failure too. */
+  /** Ends the counting. */
   stop(): void {
     clearInterval(this.timer);
   }

@@ -28,8 +28,7 @@ export class StatusBar {
   private kept: Kept = { stuck: 0, preparing: 0 };
 
   constructor(private readonly services: Services) {
-    const storage = services.context.storageUri;
-    this.followed = new FollowedJobs(storage === undefined ? null : `${storage.fsPath}/followed.json`);
+    this.followed = new FollowedJobs(services.context.workspaceState);
     this.item = vscode.window.createStatusBarItem("cognee.status", vscode.StatusBarAlignment.Right, 90);
     this.item.name = "Memory";
     this.item.command = "cognee.showStatus";

@@ -1,7 +1,8 @@
-/** The jobs whose end the window waits for: a small file of the workspace, so that a reload of the window loses none. */
+/** The jobs whose end the window waits for: the editor keeps them with the workspace, so that a reload of the window loses none. */
 
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type * as vscode from "vscode";
 import type { IngestResult, JobError, State } from "#types";
 import { inbox } from "../core/layout";
 import { readRecord } from "../core/records";
@@ -40,62 +41,34 @@ export function outcomeOf({ folder, jobId }: Followed): Outcome {
   }
 }
 
-interface Saved {
-  readonly jobs: Followed[];
-  /** What was captured last, for “Undo”. */
-  readonly captured: Followed | null;
-}
+const JOBS = "cognee.followed";
+/** What was captured last, for “Undo”. */
+const CAPTURED = "cognee.captured";
 
 export class FollowedJobs {
-  private saved: Saved;
-
-  /** Without a `file`, nothing is kept beyond the window. */
-  constructor(private readonly file: string | null) {
-    this.saved = read(file);
-  }
+  /** `state` is the editor's storage for the workspace. */
+  constructor(private readonly state: vscode.Memento) {}
 
   get all(): readonly Followed[] {
-    return this.saved.jobs;
+    return this.state.get<readonly Followed[]>(JOBS) ?? [];
   }
 
   get captured(): Followed | null {
-    return this.saved.captured;
+    return this.state.get<Followed>(CAPTURED) ?? null;
   }
 
   add(job: Followed): void {
-    this.write({
-      jobs: [...this.saved.jobs.filter(({ jobId }) => jobId !== job.jobId), job],
-      captured: job.by === "capture" ? job : this.saved.captured,
-    });
+    void this.state.update(JOBS, [...this.all.filter(({ jobId }) => jobId !== job.jobId), job]);
+    if (job.by === "capture") void this.state.update(CAPTURED, job);
   }
 
   remove(jobs: ReadonlySet<string>): void {
     if (jobs.size === 0) return;
-    this.write({ ...this.saved, jobs: this.saved.jobs.filter(({ jobId }) => !jobs.has(jobId)) });
+    const left = this.all.filter(({ jobId }) => !jobs.has(jobId));
+    void this.state.update(JOBS, left);
   }
 
   forgetCaptured(): void {
-    this.write({ ...this.saved, captured: null });
-  }
-
-  private write(saved: Saved): void {
-    this.saved = saved;
-    if (this.file === null) return;
-    try {
-      mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
-      writeFileSync(`${this.file}.tmp`, JSON.stringify(saved), { mode: 0o600 });
-      renameSync(`${this.file}.tmp`, this.file);
-    } catch {
-      // the disk is full or busy: the window follows the jobs, only a reload would not
-    }
-  }
-}
-
-function read(file: string | null): Saved {
-  try {
-    const saved = JSON.parse(readFileSync(file ?? "", "utf8")) as Partial<Saved>;
-    return { jobs: saved.jobs ?? [], captured: saved.captured ?? null };
-  } catch {
-    return { jobs: [], captured: null };
+    void this.state.update(CAPTURED, undefined);
   }
 }

@@ -44,7 +44,6 @@ export function session({ program = PROGRAM, hasLife = false, beside, prepare }:
   const context = {
     subscriptions,
     globalStorageUri: Uri.file(join(root, "global")),
-    storageUri: Uri.file(join(root, beside === undefined ? "storage" : "storage of the other window")),
     workspaceState: {
       get: (key: string) => state.get(key),
       update: (key: string, value: unknown) => Promise.resolve(void state.set(key, value)),

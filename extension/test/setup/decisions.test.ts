@@ -9,47 +9,44 @@ import { environmentFor } from "../../src/setup/step";
 import { isAtLeast, versionIn } from "../../src/core/version";
 
 const bundle: Bundle = { build: "b2", version: "0.4.0", wheel: "w.whl", lock: "l", packages: 3, modules: [] };
-const kinds = (stock: Stock) => plan(bundle, stock, "new").steps.map((step) => step.kind);
-const ALL = ["create", "dependencies", "program", "check", "switch"];
+const planned = (environments: Stock["environments"], current: string | null) =>
+  plan(bundle, { environments, current }, "new");
+const WHOLE = { clear: [], name: "new", isNew: true, addsGraph: false, isSwitched: true };
 const environment = (name: string, build: string | null, hasGraph = false) => ({ name, build, hasGraph });
 
 describe("plan", () => {
   it("installs everything on a fresh machine", () => {
-    expect(kinds({ environments: [], current: null })).toEqual(ALL);
+    expect(planned([], null)).toEqual(WHOLE);
   });
 
   it("removes what an interrupted set-up left, and begins again", () => {
-    const stock = { environments: [environment("half", null)], current: null };
-    expect(plan(bundle, stock, "new").steps[0]).toEqual({ kind: "clear", name: "half" });
-    expect(kinds(stock)).toEqual(["clear", ...ALL]);
+    expect(planned([environment("half", null)], null)).toEqual({ ...WHOLE, clear: ["half"] });
   });
 
   it("uses an environment where everything was installed before an interruption", () => {
-    const stock = { environments: [environment("done", "b2")], current: null };
-    expect(plan(bundle, stock, "new")).toEqual({ name: "done", steps: [{ kind: "check" }, { kind: "switch" }] });
+    expect(planned([environment("done", "b2")], null)).toEqual({ ...WHOLE, name: "done", isNew: false });
   });
 
   it("adds the graph before the switch of an update, where it was in use, and only once", () => {
     const former = environment("former", "b1", true);
-    expect(kinds({ environments: [former], current: "former" })).toEqual([...ALL.slice(0, -1), "graph", "switch"]);
-    const half = { environments: [former, environment("done", "b2")], current: "former" };
-    expect(kinds(half)).toEqual(["check", "graph", "switch"]);
-    const whole = { environments: [former, environment("done", "b2", true)], current: "former" };
-    expect(kinds(whole)).toEqual(["check", "switch"]);
+    expect(planned([former], "former")).toEqual({ ...WHOLE, addsGraph: true });
+    const half = { ...WHOLE, name: "done", isNew: false };
+    expect(planned([former, environment("done", "b2")], "former")).toEqual({ ...half, addsGraph: true });
+    expect(planned([former, environment("done", "b2", true)], "former")).toEqual(half);
   });
 
   it("leaves the former environment in use until the last step of an update", () => {
-    const stock = { environments: [environment("former", "b1")], current: "former" };
-    expect(kinds(stock)).toEqual(ALL);
-    expect(plan(bundle, stock, "new").name).toBe("new");
+    expect(planned([environment("former", "b1")], "former")).toEqual(WHOLE);
   });
 
   it("only checks an environment that is in use already", () => {
-    expect(kinds({ environments: [environment("now", "b2")], current: "now" })).toEqual(["check"]);
+    const now = { ...WHOLE, name: "now", isNew: false, isSwitched: false };
+    expect(planned([environment("now", "b2")], "now")).toEqual(now);
+    expect(planned([environment("now", "b2", true)], "now")).toEqual(now);
   });
 
   it("does not remove the environment in use, though its mark is lost", () => {
-    expect(kinds({ environments: [environment("now", null)], current: "now" })).toEqual(ALL);
+    expect(planned([environment("now", null)], "now")).toEqual(WHOLE);
   });
 
   it("knows whether an update is to be offered", () => {

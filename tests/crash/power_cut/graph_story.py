@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cognee_forks import EndedByItself, Forker, Forks, summary, task
+from cognee_forks import EndedByItself, Forks, forker, summary, task
 from harness import Place
 
 from jobs.lifecycle import CRASH_LIMITS
@@ -27,7 +27,7 @@ class GraphStory:
 
     def __init__(self, library: Path, base: Path) -> None:
         self._recording = Recording(library, base / "place" / "workspace", base / "recording.log")
-        self._forker = Forker(self._recording.environment(os.environ, trap=True))
+        self._forker = forker(self._recording.environment(os.environ, trap=True))
         self._forks = Forks(Place(base / "place"), self._forker)
         self.ended = 0  # how often reading a damaged graph ended a process
         self._recording.begin()

@@ -175,7 +175,6 @@ def _check_memories(store: Store, workspace: Workspace, found: Expected) -> None
     if not found.memories:
         return
     snapshot = open_snapshot(workspace)
-    assert snapshot is not None
     with closing(snapshot):
         candidates = snapshot.candidates(Filters(include_superseded=True))
         for name, (number, status) in found.memories.items():

@@ -24,7 +24,6 @@ def main() -> None:
             store = Store(workspace, FakeEmbedder())
             mark(f"done {number} {store.workspace_id}")
             continue
-        assert store is not None
         match what:
             case "graph":
                 store.outbox.note_opened(FakeEmbedder().identity)
