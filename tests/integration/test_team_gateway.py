@@ -320,7 +320,7 @@ def test_a_role_for_hosts_runs_all_workspaces_no_more(strangers: Strangers, monk
                        "CREATE TABLE cognee_memory.mine (x int)", "DROP POLICY own ON rows"):  # fmt: skip
             with server.connection() as connection, refused(connection):
                 connection.execute(denied.encode())
-        monkeypatch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS | {7: "ALTER TABLE jobs ADD note text"})
+        monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, "ALTER TABLE jobs ADD note text"))
         monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
         with pytest.raises(JobError) as caught:
             team.time()
