@@ -44,9 +44,9 @@ def _known(record: Record) -> dict[str, Any]:
     }
 
 
-def set_up(path: Path, level: str, form: Literal["human", "json"], *, foreground: bool) -> None:
-    """Configure logging to the file, and in the foreground also to stderr."""
-    handlers: list[logging.Handler] = [_PrivateFile(path)]
+def set_up(path: Path | None, level: str, form: Literal["human", "json"], *, foreground: bool = True) -> None:
+    """Configure logging to the file, if there is one, and in the foreground to stderr."""
+    handlers: list[logging.Handler] = [] if path is None else [_PrivateFile(path)]
     if foreground:
         handlers.append(logging.StreamHandler(sys.stderr))
     for handler in handlers:
@@ -55,15 +55,6 @@ def set_up(path: Path, level: str, form: Literal["human", "json"], *, foreground
     logging.getLogger("huey").setLevel(logging.WARNING)
     logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells of each request
     logging.raiseExceptions = False  # logging must not print its own errors to stderr
-
-
-def to_stderr(level: str, form: Literal["human", "json"]) -> None:
-    """Configure logging to stderr alone, for a process whose output a service manager keeps."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(log_lines.JsonLines() if form == "json" else _HumanLines())
-    logging.basicConfig(level=level, handlers=[handler], force=True)
-    logging.getLogger("httpx").setLevel(logging.WARNING)
-    logging.raiseExceptions = False
 
 
 def rotated_files(path: Path) -> list[Path]:

@@ -21,7 +21,10 @@ from .statements import NAMED, Clause, are_of_two_things, clauses
 ConflictKind = Literal["negation", "choice", "value", "toggle", "reversal"]
 SubjectRelation = Literal["same", "earlier is narrower", "later is narrower", "apart"]
 
-_OPEN = re.compile(r"\bdecided? later\b|\bto be decided\b|\btbd\b|^open:|\bwhether\b", re.IGNORECASE)
+_OPEN = re.compile(
+    r"\bdecided? later\b|\bto be decided\b|\btbd\b|^open:|\bwhether\b|\b(?:could|should we|suggest|propos)|\?\s*$",
+    re.IGNORECASE,
+)
 _MIN_SHARED = 0.4  # of the longer clause's words; with less in common, the shorter one has another subject
 
 
@@ -58,7 +61,9 @@ def find_conflicts(
             if replaced_by_later >> earlier & 1 or origins[earlier] & origins[later]:
                 continue
             yield_control()
-            if _OPEN.search(texts[earlier]) or are_of_two_things(texts[earlier], texts[later]):
+            if any(_OPEN.search(texts[at]) for at in (earlier, later)) or are_of_two_things(
+                texts[earlier], texts[later]
+            ):
                 continue
             if conflict := compare_clauses(parsed[earlier], parsed[later]):
                 pairs.append(FoundConflict(earlier, later, conflict))

@@ -80,6 +80,22 @@ _INSTEAD = re.compile(
     r"(?:\binstead of|(?:,|,? and) (?:not|never) (?:from|in|with|by|via|on|to|as|through|into))\b((?:\s+[\w./+#'-]+)+?)"
     r"(?=\s+(?:for|in|on|when|to|as|at|with)\b|[,.]|$)"
 )
+_REJECTED = re.compile(
+    r"(?:,?\s+(?:instead of|rather than|in place of)|,\s+(?:and\s+)?(?:not|never|no longer))\s+"
+    r"((?:[\w./+#'-]+\s*?){1,6}?)\s*"
+    r"(?=[^\w\s./+#'-]|\b(?:for|when|because|since|as|so|but|and|while|if|to)\b|\.\s|\.?$)",
+    re.IGNORECASE,
+)
+_FROM_NOW = re.compile(
+    r",?\s*\b(?:now|any ?more|from now on"
+    rf"|(?:from|as of|since|starting) (?:{_BEGINNING}|version \S+|v\d\S*)(?: on(?:wards)?)?)\b",
+    re.IGNORECASE,
+)
+_CHANGED_TO = re.compile(
+    r"\b(?:(?:has been|have been|was|is|were|are) )?(?:changed|raised|lowered|increased|reduced|bumped|extended"
+    r"|shortened|moved|switched) (?:from [^,.;]{1,30}? )?to\b",
+    re.IGNORECASE,
+)
 
 
 class Word(NamedTuple):
@@ -153,6 +169,23 @@ def are_of_two_things(one: str, other: str) -> bool:
         return False
     (name, number, rest), (other_name, other_number, other_rest) = filter(None, labels)
     return name == other_name and number != other_number and rest != other_rest
+
+
+def without_rejected(earlier: str, later: str) -> str:
+    """The later statement without what it rejects, where the earlier one says just that: "Return JSON" of "Return JSON
+    instead of XML" after "The API returns XML". Otherwise as it is."""
+    said = _stems_of(earlier.lower())
+
+    def left(match: re.Match[str]) -> str:
+        rejected = _stems_of(match[1].lower())
+        return "" if rejected and rejected <= said else match[0]
+
+    return _REJECTED.sub(left, later)
+
+
+def without_change(text: str) -> str:
+    """A statement without the words which say that it is new: "The limit is 20" of "The limit was raised to 20 now"."""
+    return _CHANGED_TO.sub("is", _FROM_NOW.sub("", text)).strip(" ,")
 
 
 def _opening_label(text: str) -> tuple[str, str, list[str]] | None:

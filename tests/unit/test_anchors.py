@@ -2,12 +2,11 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE, git
+from harness import git
 from shelf import Shelf, summary
 
 from bridge.anchors import anchor, checking, taking
@@ -312,9 +311,3 @@ def test_answers_notes_and_lists_say_it_and_no_score_changes(project: Path) -> N
     )
     assert f"> [{remark}]" in shelf.context("tokens")["context"]
     assert [item.get("in_code", {}).get("state") for item in shelf.explain(ids=[1, 2])["items"]] == ["not_found", None]
-
-
-def test_a_question_about_memories_without_anchors_loads_nothing_for_them() -> None:
-    program = "import sys, bridge.retrieve, bridge.search.reader, bridge.search.retrieval; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=PATIENCE)
-    assert "bridge.anchors" not in done.stdout.split()

@@ -139,28 +139,15 @@ def test_a_transcript_that_is_deleted_while_it_is_read_is_read_to_its_end(tmp_pa
     assert len([first, *turns]) == 3
 
 
-@pytest.mark.parametrize("place", [claude_file, codex_file])
-def test_a_transcript_that_is_gone_is_an_os_error(tmp_path: Path, place: Any) -> None:
-    tool, fixture = (
-        ("claude-code", "2.1.330-moved.jsonl") if place is claude_file else ("codex", "0.169.0-subagent.jsonl")
-    )
-    path: Path = place(tmp_path, fixture)
-    transcript = only_transcript(tool, tmp_path)
+def test_a_transcript_that_is_gone_is_an_os_error(tmp_path: Path) -> None:
+    path = claude_file(tmp_path, "2.1.330-moved.jsonl")
+    transcript = only_transcript("claude-code", tmp_path)
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        read(tool, transcript)
+        read("claude-code", transcript)
 
 
 # --- other files in place of a transcript ---
-
-
-def test_a_link_out_of_the_tools_folder_is_not_followed(tmp_path: Path) -> None:
-    path = claude_file(tmp_path, "2.1.330-moved.jsonl")
-    outside = tmp_path / "secret.jsonl"
-    path.rename(outside)
-    path.symlink_to(outside)
-    with pytest.raises(PermissionError, match="outside"):
-        read("claude-code", only_transcript("claude-code", tmp_path))
 
 
 def test_a_project_that_is_a_link_is_not_entered(tmp_path: Path) -> None:
@@ -175,22 +162,6 @@ def test_a_tools_folder_that_is_itself_a_link_is_read(tmp_path: Path) -> None:
     (tmp_path / ".claude").rename(tmp_path / "dotfiles")
     (tmp_path / ".claude").symlink_to(tmp_path / "dotfiles")
     assert len(read("claude-code", only_transcript("claude-code", tmp_path))[0]) == 3
-
-
-def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
-    path = claude_file(tmp_path, "2.1.330-moved.jsonl")
-    path.unlink()
-    os.mkfifo(path)
-    with pytest.raises(PermissionError, match="pipe"):
-        read("claude-code", only_transcript("claude-code", tmp_path))
-
-
-@pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root can give a file away")
-def test_a_file_of_another_user_is_refused(tmp_path: Path) -> None:
-    path = claude_file(tmp_path, "2.1.330-moved.jsonl")
-    os.chown(path, 65534, -1)
-    with pytest.raises(PermissionError, match="another user"):
-        read("claude-code", only_transcript("claude-code", tmp_path))
 
 
 def test_a_folder_that_does_not_exist_has_no_transcripts(tmp_path: Path) -> None:

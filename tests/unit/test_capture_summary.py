@@ -574,10 +574,6 @@ def test_a_side_chain_keeps_its_files_and_counts_but_no_text_and_is_no_cut() -> 
     assert len(one.turns) == 3
 
 
-def test_a_session_without_turns_has_no_segment() -> None:
-    assert cut([]) == []
-
-
 def test_an_unreadable_time_is_no_silence() -> None:
     turns = [Turn("user", BREAD, "1", "2026-01-01T00:00:00Z"), Turn("user", BREAD, "2", "yesterday")]
     assert len(cut(turns)) == 1

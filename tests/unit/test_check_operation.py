@@ -4,7 +4,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,6 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NOW = "2026-11-20T12:00:00Z"
 LATER = "2099-01-01T00:00:00Z"
 NAMES = [f"0000000{n}-0000-4000-8000-00000000000{n}" for n in range(6)]
-RECORD = NAMES[5]
 SECRET = "AKIA" + "QYLPMN5HFIQR7XYA"  # in two parts, so that no scanner takes it for one
 
 
@@ -60,14 +58,9 @@ def findings(workspace: Workspace) -> dict[str, dict[str, Any]]:
     return {each["code"]: each for each in found["findings"] if each["group"] != "model"}
 
 
-def sql(workspace: Workspace, *statements: str) -> None:
+def sql(workspace: Workspace, statements: str) -> None:
     with closing(sqlite3.connect(workspace.memory_db, isolation_level=None)) as connection:
-        for statement in statements:
-            connection.execute(statement)
-
-
-def by_sql(*statements: str) -> Callable[[Workspace], None]:
-    return lambda workspace: sql(workspace, *statements)
+        connection.executescript(statements)
 
 
 def files_of(workspace: Workspace) -> Iterator[tuple[str, bytes]]:
@@ -87,60 +80,34 @@ def cut_the_vectors(workspace: Workspace) -> None:
         path.write_bytes(b"")
 
 
-@dataclass(frozen=True)
-class Case:
-    harm: Callable[[Workspace], None]
-    code: str
-    is_rebuilt: bool = False  # by the remedy: rebuild --what index
-    memory_ids: tuple[str, ...] = ()
-
-
-CASES = {
-    "a word's row gone": Case(by_sql("DELETE FROM words WHERE rowid = 2"), "WORDS_DAMAGED", True, (NAMES[1],)),
-    "words of nobody": Case(
-        by_sql("INSERT INTO words (rowid, topic, body) VALUES (99, 'a', 'b')"), "WORDS_DAMAGED", True
+# The damage, the finding, and the numbers of the memories that it names.
+CASES: dict[str, tuple[str | Callable[[Workspace], None], str, *tuple[int, ...]]] = {
+    "a word's row gone": ("DELETE FROM words WHERE rowid = 2", "WORDS_DAMAGED", 2),
+    "words of nobody": ("INSERT INTO words (rowid, topic, body) VALUES (99, 'a', 'b')", "WORDS_DAMAGED"),
+    "words that differ": ("UPDATE words SET body = 'x' WHERE rowid = 3", "WORDS_DAMAGED", 3),
+    "the index's own tables": ("DELETE FROM words_data WHERE id > 10", "WORDS_DAMAGED"),
+    "no index": ("DROP TABLE words", "WORDS_DAMAGED"),
+    "a flipped bit of a vector": (flip_a_vector, "VECTORS_DAMAGED"),
+    "vectors cut short": (cut_the_vectors, "VECTORS_LACKING"),
+    "rows of another": ("UPDATE memories SET passage_row = 1 WHERE number = 2", "VECTORS_MISPLACED", 2),
+    "rows beyond the end": ("UPDATE memories SET whole_row = 99 WHERE number = 2", "VECTORS_MISPLACED", 2),
+    "a passage too many": ("UPDATE memories SET passage_count = 9 WHERE number = 1", "VECTORS_MISPLACED", 1),
+    "kept embeddings that differ": ("UPDATE embeddings SET vector = zeroblob(64)", "VECTORS_DIFFER"),
+    "kept embeddings too short": ("UPDATE embeddings SET vector = zeroblob(60)", "EMBEDDINGS_MISSIZED"),
+    "another model": ("UPDATE meta SET value = 'other/16' WHERE key = 'embedder'", "MODEL_CHANGED"),
+    "a status that there is not": ("UPDATE memories SET status = 'Great' WHERE number = 1", "MEMORIES_INVALID", 1),
+    "a record's status": ("UPDATE memories SET status = 'DecisionRecord' WHERE number = 1", "MEMORIES_INVALID", 1),
+    "a body that is no JSON": ("UPDATE memories SET body = '{' WHERE number = 1", "MEMORIES_INVALID", 1),
+    "a source that is nowhere": (
+        "DELETE FROM memories WHERE number = 1; DELETE FROM words WHERE rowid = 1", "SOURCES_MISSING", 6
     ),
-    "words that differ": Case(
-        by_sql("UPDATE words SET body = 'x' WHERE rowid = 3"), "WORDS_DAMAGED", True, (NAMES[2],)
+    "forgotten and here": (f"INSERT INTO tombstones VALUES ('{NAMES[3]}', '{LATER}')", "FORGOTTEN_HERE", 4),
+    "owed for nobody": (
+        f"INSERT INTO outbox (memory_id, action, added_at) VALUES ('nobody', 'write', '{LATER}')", "OUTBOX_INVALID"
     ),
-    "the index's own tables": Case(by_sql("DELETE FROM words_data WHERE id > 10"), "WORDS_DAMAGED", True),
-    "no index": Case(by_sql("DROP TABLE words"), "WORDS_DAMAGED", True),
-    "a flipped bit of a vector": Case(flip_a_vector, "VECTORS_DAMAGED", True),
-    "vectors cut short": Case(cut_the_vectors, "VECTORS_LACKING", True),
-    "rows of another": Case(
-        by_sql("UPDATE memories SET passage_row = 1 WHERE number = 2"), "VECTORS_MISPLACED", True, (NAMES[1],)
-    ),
-    "rows beyond the end": Case(
-        by_sql("UPDATE memories SET whole_row = 99 WHERE number = 2"), "VECTORS_MISPLACED", True, (NAMES[1],)
-    ),
-    "a passage too many": Case(
-        by_sql("UPDATE memories SET passage_count = 9 WHERE number = 1"), "VECTORS_MISPLACED", True, (NAMES[0],)
-    ),
-    "kept embeddings that differ": Case(by_sql("UPDATE embeddings SET vector = zeroblob(64)"), "VECTORS_DIFFER"),
-    "kept embeddings too short": Case(by_sql("UPDATE embeddings SET vector = zeroblob(60)"), "EMBEDDINGS_MISSIZED"),
-    "another model": Case(by_sql("UPDATE meta SET value = 'other/16' WHERE key = 'embedder'"), "MODEL_CHANGED"),
-    "a status that there is not": Case(
-        by_sql("UPDATE memories SET status = 'Great' WHERE number = 1"), "MEMORIES_INVALID", False, (NAMES[0],)
-    ),
-    "a record's status on a summary": Case(
-        by_sql("UPDATE memories SET status = 'DecisionRecord' WHERE number = 1"), "MEMORIES_INVALID", False, (NAMES[0],)
-    ),
-    "a body that is no JSON": Case(
-        by_sql("UPDATE memories SET body = '{' WHERE number = 1"), "MEMORIES_INVALID", False, (NAMES[0],)
-    ),
-    "a source that is nowhere": Case(
-        by_sql("DELETE FROM memories WHERE number = 1", "DELETE FROM words WHERE rowid = 1"),
-        "SOURCES_MISSING", False, (RECORD,),
-    ),
-    "forgotten and here": Case(
-        by_sql(f"INSERT INTO tombstones VALUES ('{NAMES[3]}', '{LATER}')"), "FORGOTTEN_HERE", False, (NAMES[3],)
-    ),
-    "owed for nobody": Case(
-        by_sql(f"INSERT INTO outbox (memory_id, action, added_at) VALUES ('nobody', 'write', '{LATER}')"),
-        "OUTBOX_INVALID",
-    ),
-    "an older format": Case(by_sql("PRAGMA user_version = 3"), "STORE_OF_OLDER_FORMAT"),
+    "an older format": ("PRAGMA user_version = 3", "STORE_OF_OLDER_FORMAT"),
 }  # fmt: skip
+REBUILT = {"WORDS_DAMAGED", "VECTORS_DAMAGED", "VECTORS_LACKING", "VECTORS_MISPLACED"}  # by the remedy
 
 
 def test_a_store_that_is_whole_is_found_well(workspace: Workspace) -> None:
@@ -155,15 +122,15 @@ def test_where_nothing_was_ever_stored_there_is_nothing_to_find(tmp_path: Path) 
 
 @pytest.mark.parametrize("name", CASES)
 def test_damage_is_seen_left_as_it_is_and_the_remedy_works(workspace: Workspace, name: str) -> None:
-    case = CASES[name]
-    case.harm(workspace)
+    harm, code, *numbers = CASES[name]
+    sql(workspace, harm) if isinstance(harm, str) else harm(workspace)
     before, files = dump(workspace.memory_db), list(files_of(workspace))
     found = findings(workspace)
-    assert case.code in found, found
-    assert set(case.memory_ids) <= set(found[case.code]["memory_ids"])
+    assert code in found, found
+    assert {NAMES[number - 1] for number in numbers} <= set(found[code]["memory_ids"])
     assert (dump(workspace.memory_db), list(files_of(workspace))) == (before, files), "looking mends nothing"
-    if case.is_rebuilt:
-        assert "rebuild --what index" in found[case.code]["remedy"]
+    if code in REBUILT:
+        assert "rebuild --what index" in found[code]["remedy"]
         with WithFakeGraph(workspace) as stores:
             done(outcome(stores, "rebuild", {"what": "index"}, at=NOW))
         assert findings(workspace) == {}
@@ -197,7 +164,7 @@ def test_a_damaged_page_is_seen_and_keeps_no_other_check_from_being_made(workspa
 UNCOUNTABLE = [
     # The indexes too: SQLite counts with the smallest of them.
     (lambda workspace: overwrite_root_pages(workspace, "tbl_name = 'memories'"), "STORE_DAMAGED"),
-    (by_sql("ALTER TABLE memories RENAME TO elsewhere"), "CHECK_NOT_MADE"),
+    (lambda workspace: sql(workspace, "ALTER TABLE memories RENAME TO elsewhere"), "CHECK_NOT_MADE"),
 ]
 
 
@@ -234,7 +201,7 @@ def test_a_finding_comes_back_from_a_record_as_it_was_and_without_texts_as_in_th
 
 
 def test_every_trouble_that_only_the_job_finds_is_shown_here_or_with_cognee() -> None:
-    shown = {case.code for case in CASES.values()} | {"SECRETS_STORED"}
+    shown = {code for _, code, *_ in CASES.values()} | {"SECRETS_STORED"}
     with_cognee = {"GRAPH_LACKS", "GRAPH_DAMAGED", "GRAPH_HOLDS_MORE", "GRAPH_HOLDS_FORGOTTEN"}
     of_the_command = {"CHECK_FAILED"}
     assert {code for code, it in DIAGNOSTICS.items() if it.deep} - shown - with_cognee - of_the_command == {

@@ -295,6 +295,15 @@ def test_a_setting_that_cannot_be_read_is_wrong_usage(place: Place) -> None:
     assert place.fails("status") == (2, "SETTING_INVALID")
 
 
+@pytest.mark.parametrize(("words", "works"), [("settings", True), ("model list", True), ("status", False)])
+def test_only_settings_and_models_need_no_project(
+    words: str, works: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert (main([*words.split(), "--json"]) == envelope.DONE) is works
+
+
 def test_settings_are_shown_with_their_source_and_without_secrets(place: Place) -> None:
     place.environment |= {"LLM_API_KEY": "sk-secret", "COGNEE_MEMORY_MAX_RESULTS": "7"}
     for options in ([], ["--json"]):
@@ -442,12 +451,6 @@ def test_an_ingest_that_cannot_work_is_refused_and_not_dropped(place: Place, arg
     assert done.returncode == status
     assert json.loads(done.stdout)["success"] is False
     assert not place.spool.root.exists() or spool.inbox(place.spool) == []
-
-
-def test_a_job_in_the_inbox_is_shown_as_such_and_an_unknown_one_is_not_found(place: Place) -> None:
-    assert place.json("jobs", "show", place.submit("check", {}))["job"]["state"] == "in the inbox"
-    assert place.json("status")["waiting_in_inbox"] == 1
-    assert place.fails("jobs", "show", "nobody") == (1, "JOB_NOT_FOUND")
 
 
 def test_cancelling_a_job_in_the_inbox_leaves_a_request_for_the_worker(place: Place) -> None:

@@ -3,7 +3,7 @@
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
@@ -17,7 +17,6 @@ from job_copies import done, outcome, refused
 
 from bridge.graph import graph_files
 from bridge.graph.llm_budget import Meter
-from bridge.memory import Memory
 from bridge.operations.cognify import least_calls
 from bridge.settings import Settings
 from bridge.standing import comparison, judge
@@ -60,7 +59,6 @@ class Cognee(FakeCognee):
         self.during: Callable[[], None] = lambda: None
         self.nodes: set[str] = set()
         self.edges: set[tuple[str, str, str]] = set()
-        self.memories: set[str] = set()
         self.links: tuple[tuple[str, str], ...] = ()
         self.context = "Nodes: …"
         self.asked: list[str] = []
@@ -99,12 +97,6 @@ class Cognee(FakeCognee):
         self.nodes -= {node.id for node in found.nodes}
         self.edges -= {edge.key for edge in found.edges}
 
-    def write(self, memories: Sequence[Memory], superseded: Sequence[tuple[str, str]] = ()) -> None:
-        self.memories |= {memory.id for memory in memories}
-
-    def delete(self, memory_ids: Sequence[str]) -> None:
-        self.memories -= set(memory_ids)
-
 
 class Place(WithFakeGraph):
     def __init__(self, workspace: Workspace, settings: Settings = WITH_MODEL) -> None:
@@ -130,8 +122,8 @@ class Place(WithFakeGraph):
 
     def forget(self, memory_id: str) -> None:
         with self.store.change(clock.iso(NOW)) as change:
-            change.drop([memory_id])
-            change.leave_tombstones([memory_id])
+            change.dropped.append(memory_id)
+            change.tombstones.append(memory_id)
 
 
 def open_place(folder: Path, settings: Settings = WITH_MODEL) -> Place:
@@ -165,7 +157,7 @@ def test_each_text_becomes_a_memory_and_is_looked_into_once(place: Place) -> Non
     assert [memory["memory_number"] for memory in result["memories"]] == [1, 2]
     assert (result["looked_into"], result["nodes"], result["edges"]) == (2, 5, 4)
     assert (result["calls"], result["tokens"], result["failures"]) == (4, 400, [])
-    assert place.fake.memories == {memory["memory_id"] for memory in result["memories"]}
+    assert place.fake.told.keys() == {memory["memory_id"] for memory in result["memories"]}
 
     again = place.cognify(texts=["Redis too."], job_id="other")
     assert (again["looked_into"], again["before"], again["calls"]) == (0, 1, 0)
@@ -382,9 +374,9 @@ def test_what_several_texts_have_goes_with_the_last_of_them(place: Place) -> Non
 def test_a_hidden_memorys_findings_leave_the_graph_and_are_kept(place: Place) -> None:
     (memory,) = place.cognify(texts=["Atlas beside Postgres."])["memories"]
     with place.store.change(clock.iso(NOW)) as change:
-        change.hide(memory["memory_id"])
+        change.hidden.append(memory["memory_id"])
     place.graph.deliver([memory["memory_id"]])
-    assert (place.fake.nodes, place.fake.edges, place.fake.memories) == (set(), set(), set())
+    assert (place.fake.nodes, place.fake.edges, place.fake.told) == (set(), set(), {})
     assert place.store.extractions.known([memory["memory_id"]])
 
 
@@ -417,7 +409,7 @@ def test_an_answer_names_the_memories_that_it_rests_on_and_no_hidden_one(place: 
     ingested = place.run("ingest", {"summary": {"topic": "Old", "context": "x", "status": "Superseded"}}, "ingest")
     summary = done(ingested)["memory_id"]
     with place.store.change(clock.iso(NOW)) as change:
-        change.hide(third)
+        change.hidden.append(third)
     place.fake.links = (
         (node_id("Atlas"), node_id("Postgres")), (summary, "topic"), (third, data_id_of(third)),
         (data_id_of(second), node_id("Mysql")), ("d", "topic"),
@@ -428,7 +420,7 @@ def test_an_answer_names_the_memories_that_it_rests_on_and_no_hidden_one(place: 
     assert answer["memories"][1]["status"] == "Superseded"
     assert (answer["answer"], answer["llm"]) == ("Postgres, it seems.", True)
     assert answer["warnings"] == ["Some of the memories are superseded: see the status of each."]
-    assert third not in place.fake.memories  # the graph was told before it was asked
+    assert third not in place.fake.told  # the graph was told before it was asked
 
 
 @pytest.mark.parametrize("question", ["How long do loans last?", "How long did loans last before?"])
@@ -472,10 +464,10 @@ def test_before_an_answer_the_graph_has_all_that_waited(place: Place) -> None:
     for number in range(30):
         ingested = place.run("ingest", {"summary": {"topic": f"Storage {number}", "context": "Atlas."}}, f"a{number}")
         ids.add(done(ingested)["memory_id"])
-    assert place.fake.memories == set()
+    assert place.fake.told.keys() == set()
     said: list[dict[str, Any]] = []
     place.run("ask", {"question": "Which database?"}, progress=said.append)
-    assert place.fake.memories == ids
+    assert place.fake.told.keys() == ids
     assert said[0]["message"] == "opening the knowledge graph; what is stored can be found"
 
 

@@ -240,15 +240,6 @@ def test_each_decision_ends_with_the_day_and_the_memory_that_stated_it_last() ->
     )
 
 
-def test_the_day_and_the_number_of_a_decision_survive_further_mergers() -> None:
-    old, new = memory(1, "Retry five times.", "Sign last."), memory(2, "Retry three times.")
-    first = made(old, new)
-    second = made(as_record(first, 2), memory(5, "Use tabs."))
-    third = made(as_record(second, 5), memory(6, "Name files by date."))
-    assert set(third.content.decisions) > set(first.content.decisions)
-    assert all(line.count("(2026-") == line.count("Retry") + ("Retry" not in line) for line in third.content.decisions)
-
-
 def test_a_day_that_a_text_itself_names_stays() -> None:
     found = made(memory(1, "Ship on Friday (2026-12-01)", rationale=("Measured again (2026-09-30, #3)",)), memory(2))
     number = found.sources[0].number

@@ -138,31 +138,12 @@ def test_a_request_for_a_job_that_nobody_knows_is_deleted(desk: Desk) -> None:
     assert not desk.ask("cancel-b.json", {"job_id": "b", "generation": 1}).exists()
 
 
-def test_a_failed_job_runs_again_as_the_next_generation(desk: Desk) -> None:
-    desk.ledger.apply({"a": Started()})
-    desk.ledger.apply({"a": Failed(JobError("TEST_FAILURE"))})
-    request = desk.ask("retry-a.json", {"job_id": "a", "generation": 1})
-    assert (desk.record.state, desk.record.generation) == ("queued", 2)
-    assert desk.announced() == ["a"]
-    assert not request.exists()
-
-
 def test_a_retry_that_is_read_twice_runs_the_job_once(desk: Desk) -> None:
     """A stop between the effect and the request's removal leaves the request."""
     desk.ledger.cancel("a")
     for _ in range(2):
         desk.ask("retry-a.json", {"job_id": "a", "generation": 1})
     assert (desk.record.state, desk.record.generation) == ("queued", 2)
-
-
-def test_a_retry_of_a_job_that_succeeded_or_still_waits_is_refused(desk: Desk) -> None:
-    desk.announced()
-    assert not desk.ask("retry-a.json", {"job_id": "a", "generation": 1}).exists()
-    desk.ledger.apply({"a": Started()})
-    desk.ledger.apply({"a": Succeeded({})})
-    assert not desk.ask("retry-a.json", {"job_id": "a", "generation": 1}).exists()
-    assert (desk.record.state, desk.record.generation) == ("succeeded", 1)
-    assert desk.announced() == []
 
 
 def test_a_dismissed_job_leaves_nothing_and_its_id_is_free_again(desk: Desk) -> None:

@@ -43,15 +43,10 @@ METADATA = Metadata(
     importance=0.5,
 )
 SUMMARY = Memory("id-1", 1, "summary", METADATA, "2025-11-18T00:00:00Z", CONTENT)
-RECORD = Memory(
-    "id-2",
-    2,
-    "decision_record",
-    METADATA._replace(status="DecisionRecord"),
-    "2025-11-18T00:00:00Z",
-    CONTENT,
+RECORD = SUMMARY._replace(
+    id="id-2", number=2, kind="decision_record", metadata=METADATA._replace(status="DecisionRecord"),
     sources=("id-1", "id-0"),
-)
+)  # fmt: skip
 LEGACY = Memory("id-3", 3, "legacy", Metadata(importance=0.25), "2025-11-18T00:00:00Z", text="User asked: Why?")
 REFERENCES = {"files": "bridge/ranking.py", "plans": "plan-015", "branches": "fix/order", "issues": "#7"}
 BOUNDS = {"start": "2025-11-17T14:00:00Z", "end": "2025-11-17T16:30:00Z", "turn_count": 12}

@@ -19,12 +19,10 @@ from uuid import UUID, uuid5
 import jsonschema_rs
 import pytest
 from contract import published
-from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
 from harness import sql
 from hypothesis import HealthCheck, given, settings, strategies as st
 from job_copies import copy_of, done, outcome, refused
-from questions import answer_to
 
 from bridge import slices
 from bridge.graph.open_stores import Stores
@@ -33,6 +31,7 @@ from bridge.operations import run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store import values
+from bridge.store.change import KeptExtraction
 from bridge.store.export_rows import TABLES
 from bridge.store.values import Addition, AppliedJob
 from bridge.text.sections import normalise
@@ -97,13 +96,14 @@ def record(name: str, *sources: str, number: int = 0) -> Memory:
 
 def store(stores: Stores, *memories: Memory | Addition) -> None:
     additions = [each if isinstance(each, Addition) else Addition(each, "job") for each in memories]
-    do(stores, "add", additions, at=EARLIER)
+    do(stores, at=EARLIER, additions=additions)
 
 
-def do(stores: Stores, what: str, *given: Any, at: str = LATER) -> None:
-    """A change of the store that does one thing, by the name of its method."""
+def do(stores: Stores, at: str = LATER, **fields: Any) -> None:
+    """A change of the store with these fields."""
     with stores.store.change(at) as found:
-        getattr(found, what)(*given)
+        for name, value in fields.items():
+            setattr(found, name, value)
 
 
 def memory_of(stores: Stores, name: str) -> Memory:
@@ -180,13 +180,13 @@ def some_of_everything(stores: Stores) -> None:
     edge = values.ExtractedEdge(values.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
     left = values.Skipped(an_id("f"), "status_changed")
     came = values.Restored(LATER, (an_id("b"),), (left,))
-    do(stores, "record_restoration", made._replace(restored=came), "job")
+    do(stores, restorations=[(made._replace(restored=came), "job")])
     with stores.store.change(LATER) as change:
-        change.record_compaction(made._replace(applied_at=EARLIER))
-        change.keep_extraction(an_id("d"), values.Extraction((node,), (edge,)), "job")
-        change.give_feedback(values.Feedback(an_id("a"), "person", "wrong", LATER, "why?", "It is b."))
-        change.give_feedback(values.Feedback(an_id("g"), "agent", "withdrawn", LATER))
-        change.settle(verdict("b", "f", "older"))
+        change.compactions.append(made._replace(applied_at=EARLIER))
+        change.extractions.append(KeptExtraction(an_id("d"), values.Extraction((node,), (edge,)), "job"))
+        change.feedback.append(values.Feedback(an_id("a"), "person", "wrong", LATER, "why?", "It is b."))
+        change.feedback.append(values.Feedback(an_id("g"), "agent", "withdrawn", LATER))
+        change.verdicts.append(verdict("b", "f", "older"))
 
 
 def verdict(older: str, newer: str, holds: Any, at: str = LATER) -> values.PairVerdict:
@@ -241,7 +241,7 @@ def test_a_secret_in_a_field_that_refers_to_something_is_not_imported_with_a_fin
 
 def test_forgetting_removes_the_texts_that_an_earlier_version_imported_into_the_history(here: WithFakeGraph) -> None:
     store(here, summary("b"), summary("f"), record("g", "b", "f"), summary("other"))
-    do(here, "import_compaction", {name: value for name, value in history_with_texts().items() if name != "type"})
+    do(here, imported_compactions=[{name: value for name, value in history_with_texts().items() if name != "type"}])
     done(outcome(here, "forget", {"memory_ids": [an_id("b")]}, "forget", at=LATER))
     assert b"quartz fjord" not in here.workspace.memory_db.read_bytes()
     assert KEY.encode() not in here.workspace.memory_db.read_bytes()
@@ -265,7 +265,7 @@ def test_a_later_feedback_of_here_outlives_an_import(here: WithFakeGraph, there:
     store(here, summary("a"))
     store(there, summary("a"))
     for stores, verdict, at in ((here, "wrong", EARLIER), (there, "helpful", later)):
-        do(stores, "give_feedback", values.Feedback(an_id("a"), "person", verdict, at), at=at)
+        do(stores, at=at, feedback=[values.Feedback(an_id("a"), "person", verdict, at)])
     imported(there, lines_of(here))
     imported(here, lines_of(there))
     assert [[each.verdict for each in stores.store.feedback(an_id("a"))] for stores in (here, there)] == [
@@ -276,18 +276,10 @@ def test_a_later_feedback_of_here_outlives_an_import(here: WithFakeGraph, there:
 def test_of_two_verdicts_on_a_pair_the_later_one_outlives_an_import(here: WithFakeGraph, there: WithFakeGraph) -> None:
     for stores, said in ((here, verdict("a", "b", "older", EARLIER)), (there, verdict("a", "b", "both", LATER))):
         store(stores, summary("a"), summary("b"))
-        do(stores, "settle", said, at=EARLIER)
+        do(stores, at=EARLIER, verdicts=[said])
     assert "verdicts" not in counts(imported(there, lines_of(here)))
     assert counts(imported(here, lines_of(there)))["verdicts"] == 1
     assert [[each.verdict for each in stores.store.all_verdicts()] for stores in (here, there)] == [["both"]] * 2
-
-
-def test_a_verdict_on_a_memory_that_is_not_here_is_not_imported(here: WithFakeGraph, there: WithFakeGraph) -> None:
-    store(here, summary("a"), summary("b"))
-    do(here, "settle", verdict("a", "b", "both"), at=EARLIER)
-    lines = [line for line in lines_of(here) if line.get("metadata", {}).get("memory_id") != an_id("b")]
-    assert "verdicts" not in counts(imported(there, edited(lines[1:-1])))
-    assert list(there.store.all_verdicts()) == []
 
 
 def test_every_line_is_as_the_published_schema_says(here: WithFakeGraph) -> None:
@@ -312,14 +304,6 @@ def test_a_second_import_changes_nothing_and_owes_nothing(here: WithFakeGraph, t
     before, told = body(there), dict(there.fake.told)
     assert counts(imported(there, lines_of(here), job_id="again")) == {"unchanged": 7}
     assert (body(there), there.fake.told) == (before, told)
-
-
-def test_what_is_imported_is_told_to_the_graph_unless_hidden(here: WithFakeGraph, there: WithFakeGraph) -> None:
-    some_of_everything(here)
-    imported(there, lines_of(here))
-    there.graph.deliver_all()
-    assert sorted(there.fake.told) == sorted(map(an_id, "abcdfg"))
-    assert there.store.outbox.count() == 0
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
@@ -376,20 +360,6 @@ def test_any_store_comes_back_from_its_export_as_it_was(found: list[Addition]) -
         store(here, *found)
         assert counts(imported(there, lines_of(here))).get("added", 0) == len(found)
         assert body(there) == body(here)
-
-
-def test_questions_get_the_same_answers_after_an_import(here: WithFakeGraph, there: WithFakeGraph) -> None:
-    store(here, *(summary(f"the cache of part {n}", context=f"Part {n} is slow.") for n in range(12)), legacy("cache"))
-    imported(there, lines_of(here))
-
-    def hits(stores: Stores) -> Any:
-        found = answer_to(
-            stores.workspace, FakeEmbedder(), NOW, Settings(relevance_floor=0.0), query="slow cache", as_of=LATER
-        )
-        return found["results"]
-
-    assert hits(there) == hits(here)
-    assert len(hits(here)) > 3
 
 
 # --- what is there already ---
@@ -485,14 +455,9 @@ def test_an_original_of_two_stays_for_who_lacks_it(here: WithFakeGraph, there: W
 
 def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
-    do(here, "clear_topics", ["ranking"])
+    do(here, topics_to_clear=["ranking"])
     imported(there, lines_of(here))
     assert body(there) == body(here)
-
-
-def test_two_of_the_same_words_in_one_file_become_one(here: WithFakeGraph) -> None:
-    twins = [line_of(Addition(summary("a")._replace(id=an_id(name), number=n))) for n, name in enumerate("xy", 1)]
-    assert counts(imported(here, edited(twins))) == {"added": 1, "duplicates": 1}
 
 
 def test_what_was_imported_and_is_ingested_again_is_a_duplicate(here: WithFakeGraph, there: WithFakeGraph) -> None:
@@ -522,7 +487,7 @@ def test_free_numbers_are_kept(here: WithFakeGraph, there: WithFakeGraph, capsys
     numbers = {line["metadata"]["memory_id"]: line["metadata"]["memory_number"] for line in body(there)}
     assert [numbers[an_id(name)] for name in "abcdefghij"] == [11, 12, *range(3, 11)]
     assert found["details"][0]["note"] == "The number 1 was taken; it has 11 here."
-    transfer.show_import({"result": found})
+    transfer.show_import(found)
     shown = capsys.readouterr().out
     assert "2 memories got another number here" in shown
     assert "line " not in shown, "not one line for each"
@@ -555,7 +520,7 @@ def test_a_number_of_no_store_is_not_kept_so_that_the_next_has_one(here: WithFak
 
 def test_a_number_that_a_forgotten_memory_had_is_not_given_again(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(there, summary("x"))
-    do(there, "drop", [an_id("x")])
+    do(there, dropped=[an_id("x")])
     store(here, summary("a"))
     assert counts(imported(there, lines_of(here))) == {"added": 1, "renumbered": 1}
 
@@ -564,7 +529,7 @@ def test_a_number_that_a_forgotten_memory_had_is_not_given_again(here: WithFakeG
 def test_a_later_import_brings_it_back(here: WithFakeGraph, there: WithFakeGraph, accepted_at: str, comes: int) -> None:
     """What was forgotten, and no other import does."""
     store(here, summary("a"), summary("b"))
-    do(there, "leave_tombstones", [an_id("a")])
+    do(there, tombstones=[an_id("a")])
     found = imported(there, lines_of(here), accepted_at=accepted_at)
     assert (found["forgotten"], found["added"]) == (1 - comes, 1 + comes)
 
@@ -721,8 +686,8 @@ def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: Wit
     before = body(here)
     with closing(sqlite3.connect(here.workspace.memory_db)) as connection:
         connection.executescript(
-            "DROP INDEX memories_migrated; ALTER TABLE memories DROP COLUMN migrated_from;"
-            "DROP TABLE compactions; DROP TABLE cognified; DROP TABLE feedback; DROP TABLE verdicts;"
+            "DROP TRIGGER memories_feedback; DROP TRIGGER memories_verdicts; DROP TRIGGER statement_judged;"
+            "DROP TABLE feedback; DROP TABLE verdicts; PRAGMA user_version = 5;"
         )
     assert body(here) == before
 

@@ -39,24 +39,6 @@ METADATA = Metadata()
 SECRET = "quokkazebra"  # a word that nothing but the forgotten memory says
 
 
-class FakeCognee(fake_graph.FakeCognee):
-    """Holds ids, and says what it was asked."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.held: set[str] = set()
-        self.asked: list[str] = []
-
-    def write(self, memories: Sequence[Memory], superseded: Sequence[tuple[str, str]] = ()) -> None:
-        self.held |= {memory.id for memory in memories}
-
-    def set_status(self, memory: Memory) -> None:
-        self.asked.append(f"{memory.id}={memory.metadata.status}")
-
-    def delete(self, memory_ids: Sequence[str]) -> None:
-        self.held -= set(memory_ids)
-
-
 class RecordedGraph(fake_graph.FakeGraph):
     """It says what was removed from cognee's stores."""
 
@@ -73,7 +55,7 @@ class RecordedGraph(fake_graph.FakeGraph):
 
 class WithFakeGraph(fake_graph.WithFakeGraph):
     def __init__(self, workspace: Workspace) -> None:
-        super().__init__(workspace, cognee=FakeCognee())
+        super().__init__(workspace)
         self.graph: RecordedGraph = RecordedGraph(self, self.fake)
 
 
@@ -192,9 +174,9 @@ def test_forgetting_again_is_fine(stores: WithFakeGraph) -> None:
 def test_the_graph_is_told_and_scrubbed_only_where_there_is_one(stores: WithFakeGraph) -> None:
     with_graph = remember(stores, "Lakes.")
     stores.graph.deliver_all()
-    assert with_graph in stores.fake.held
+    assert with_graph in stores.fake.told
     forgotten(stores, memory_ids=[with_graph])
-    assert stores.fake.held == set()
+    assert stores.fake.told.keys() == set()
     assert stores.graph.scrubbed == ["findings", "graph"]
     assert stores.graph.lag() == 0
 
@@ -249,7 +231,7 @@ def test_without_cognee_its_graph_goes(workspace: Workspace, monkeypatch: pytest
     monkeypatch.undo()
     with WithFakeGraph(workspace) as stores:
         stores.graph.deliver_all()
-        assert stores.fake.held == {other}
+        assert stores.fake.told.keys() == {other}
 
 
 def test_without_a_graph_none_is_opened(workspace: Workspace) -> None:
@@ -260,7 +242,7 @@ def test_without_a_graph_none_is_opened(workspace: Workspace) -> None:
         node = {"id": "n", "type": "Entity", "index_fields": ["name"], "properties": {"name": SECRET}}
         found = {"job_id": "j", "nodes": [node], "edges": []}
         with stores.store.change(AT) as change:  # as an import leaves it where the graph cannot be opened
-            change.import_extraction({"memory_id": "m", "data_id": "d", "at": AT, "found": found})
+            change.imported_extractions.append({"memory_id": "m", "data_id": "d", "at": AT, "found": found})
         forgotten(stores, memory_ids=["m"])
         assert stores.graph.lag() == 0
     assert holds(workspace, SECRET) == []
@@ -268,13 +250,11 @@ def test_without_a_graph_none_is_opened(workspace: Workspace) -> None:
 
 def test_with_a_converted_memory_its_original_goes_and_the_other_way_round(stores: WithFakeGraph) -> None:
     with stores.store.change(AT) as change:
-        change.add(
-            [
-                Addition(Memory("old", 0, "legacy", METADATA, AT, text=f"Summary: {SECRET}"), hidden=True),
-                Addition(Memory("new", 0, "legacy", METADATA, AT, text=f"The {SECRET}."), migrated_from="old"),
-                Addition(Memory("twin", 0, "legacy", METADATA, AT, text=f"A {SECRET}."), migrated_from="old"),
-            ]
-        )
+        change.additions += [
+            Addition(Memory("old", 0, "legacy", METADATA, AT, text=f"Summary: {SECRET}"), hidden=True),
+            Addition(Memory("new", 0, "legacy", METADATA, AT, text=f"The {SECRET}."), migrated_from="old"),
+            Addition(Memory("twin", 0, "legacy", METADATA, AT, text=f"A {SECRET}."), migrated_from="old"),
+        ]
     assert sorted(forgotten(stores, memory_ids=["twin"])["forgotten"]) == ["new", "old", "twin"]
     assert holds(stores.workspace, SECRET) == []
 

@@ -81,15 +81,6 @@ def test_a_worktree_has_an_index_of_its_own(repository: Path, tmp_path: Path) ->
     assert not tracked(Workspace(repository))
 
 
-def test_a_change_of_the_index_is_seen(repository: Path) -> None:
-    index = GitIndex(Workspace(repository))
-    assert not index.tracked()
-    add(repository, ".cognee_jobs/a.json")
-    assert index.tracked()
-    git(repository, "rm", "-q", "--cached", ".cognee_jobs/a.json")
-    assert not index.tracked()
-
-
 def test_an_index_is_read_again_only_when_it_has_changed(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A question must not take longer in a large repository."""
     add(repository, "a.py")

@@ -127,16 +127,6 @@ def test_a_wake_is_prompt(queue: Queue, looks: Looks) -> None:
     assert sorted(delays)[len(delays) // 2] < 0.025
 
 
-def test_a_message_put_while_another_is_looked_at_is_not_lost(queue: Queue, looks: Looks) -> None:
-    looks.gate.clear()
-    queue.start()
-    queue.put("a", 0)
-    assert looks.entered.wait(PATIENCE)
-    queue.put("b", 0)
-    looks.gate.set()
-    assert looks.wait(2) == ["a", "b"]
-
-
 def test_messages_of_many_threads_all_arrive(queue: Queue, looks: Looks) -> None:
     queue.start()
 
@@ -182,15 +172,6 @@ def test_stopping_lets_the_running_look_finish_and_begins_no_other(queue: Queue,
     assert looks.seen == ["a"]
 
 
-def test_stopping_an_idle_queue_is_prompt(queue: Queue, looks: Looks) -> None:
-    queue.start()
-    queue.put("a", 0)
-    looks.wait(1)
-    began = time.monotonic()
-    queue.stop()
-    assert time.monotonic() - began < PATIENCE / 8
-
-
 def test_a_new_queue_begins_empty_whatever_lay_there(path: Path, made: Make, looks: Looks) -> None:
     """The records are put into it anew: what an earlier worker left would only be looked at twice."""
     first = made()
@@ -211,13 +192,15 @@ def test_a_file_that_is_no_database_is_replaced(path: Path, made: Make, looks: L
     assert looks.wait(1) == ["a"]
 
 
-def test_no_thread_is_left_behind(path: Path, looks: Looks) -> None:
+def test_stopping_an_idle_queue_is_prompt_and_leaves_no_thread_behind(path: Path, looks: Looks) -> None:
     before = set(threading.enumerate())
     queue = Queue(path, looks.look)
     queue.start()
     queue.put("a", 0)
     looks.wait(1)
+    began = time.monotonic()
     queue.stop()
+    assert time.monotonic() - began < PATIENCE / 8
     left = [thread for thread in set(threading.enumerate()) - before if thread.is_alive()]
     assert left == []
 

@@ -1,16 +1,26 @@
 """Bad input is rejected with a code and a message, and the file kept; good input beside it is accepted."""
 
+import errno
 import itertools
 import os
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
-from inbox_door import Door, file_of
+from harness import raising
+from inbox_door import Door, file_of, job_of
 
-from jobs import spool
-from jobs.model import encode
+from jobs import clock, files, lifecycle, spool
+from jobs.errors import JobError
+from jobs.model import Job, Record, encode
+from jobs.states import ENDS, State
+from worker.inbox import intake as intake_module
+from worker.inbox.control import Control
+from worker.inbox.intake import Accept, Duplicate, Reject, decide
+from worker.scheduling import recovery
 
 
 def test_a_good_file_becomes_a_job_and_is_enqueued(door: Door) -> None:
@@ -90,14 +100,6 @@ def test_a_file_whose_name_is_no_id_is_kept_with_the_reason_and_gets_no_record(d
     assert spool.inbox(door.place) == []
 
 
-def test_dot_files_and_the_protocols_own_folders_are_left_alone(door: Door) -> None:
-    path = door.drop(".being-written.tmp", b"part")
-    door.look()
-    assert path.exists()
-    assert all(folder.is_dir() for folder in door.place.folders)
-    assert list(door.place.rejected.iterdir()) == []
-
-
 def test_links_pipes_and_folders_are_never_opened(door: Door, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_bytes(file_of("link"))
@@ -154,15 +156,6 @@ def test_a_file_that_vanished_is_waited_for_no_longer(tmp_path: Path) -> None:
     assert not door.intake.waits_for_growing_files
 
 
-def test_a_good_drop_follows_a_rejected_one(door: Door) -> None:
-    door.drop("a.json", b"[]")
-    door.look()
-    door.drop("a.json")
-    door.look()
-    record = door.ledger.get("a")
-    assert (record.state, record.generation, record.error) == ("queued", 2, None)
-
-
 REFUSED_DROPS = [("JOB_ID_CONFLICT", {"payload": {"sleep_ms": 5}}), ("JOB_INVALID", {"content": b"[]"})]
 
 
@@ -214,9 +207,210 @@ def test_a_disk_with_too_little_room_rejects_and_keeps_the_file(tmp_path: Path) 
     assert (door.place.rejected / "a.1.json").read_bytes() == file_of("a")
 
 
-def test_many_files_are_all_accepted_in_the_order_of_their_names(door: Door) -> None:
-    names = [f"job-{number:03d}" for number in range(99)]
-    for name in reversed(names):
-        door.drop(f"{name}.json")
-    door.look()
-    assert door.taken == names
+# --- the decision ---
+
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+MIB = 1024 * 1024
+ACCEPTED: list[State] = [state for state in get_args(State) if state != "rejected"]
+
+
+def job(**fields: Any) -> Job:
+    return job_of("job-1", "rebuild", **{"payload": {"what": "index"}, **fields})
+
+
+def record(state: State, of: Job, generation: int = 1) -> Record:
+    return Record(job_id=of.job_id, kind=of.kind, job_sha256=of.sha256, state=state, generation=generation)
+
+
+def decided(new: Job, earlier: Record | None = None, room: int = 1, free: int = 200 * MIB) -> object:
+    return decide(new, earlier, room, free, 100 * MIB)
+
+
+def rejected(found: object) -> JobError:
+    assert isinstance(found, Reject)
+    return found.error
+
+
+def test_a_new_job_is_accepted_as_the_first_generation() -> None:
+    assert decided(job()) == Accept(job(), 1)
+
+
+@pytest.mark.parametrize("state", ACCEPTED)
+def test_the_same_job_again_is_a_duplicate_whatever_became_of_it(state: State) -> None:
+    assert decided(job(), record(state, job())) == Duplicate()
+
+
+@pytest.mark.parametrize("state", ACCEPTED)
+def test_another_job_under_the_same_id_is_a_conflict_that_names_the_state(state: State) -> None:
+    error = rejected(decided(job(payload={"what": "graph"}), record(state, job())))
+    assert error.code == "JOB_ID_CONFLICT"
+    assert state in error.message
+
+
+def test_a_good_drop_follows_a_rejected_one_as_the_next_generation() -> None:
+    refused = lifecycle.reject("job-1", JobError("JOB_INVALID"), NOW, generation=3)
+    assert decided(job(), refused) == Accept(job(), 4)
+
+
+def test_what_the_digest_leaves_out_does_not_make_another_job() -> None:
+    """Priority and times are about when; kind and payload say what is asked."""
+    earlier = record("succeeded", job())
+    assert decided(job(priority=5, correlation_id="again", submitted_at="2026-01-01T00:00:00Z"), earlier) == Duplicate()
+
+
+@pytest.mark.parametrize("room", [0, -5])
+def test_without_room_a_new_job_is_rejected(room: int) -> None:
+    assert rejected(decided(job(), room=room)).code == "BACKLOG_FULL"
+
+
+def test_without_free_space_a_new_job_is_rejected_with_the_numbers() -> None:
+    error = rejected(decided(job(), free=99 * MIB))
+    assert error.code == "DISK_FULL"
+    assert "99 MiB" in error.message
+    assert "100" in error.message
+
+
+def test_exactly_the_space_that_is_kept_free_is_enough() -> None:
+    assert isinstance(decided(job(), free=100 * MIB), Accept)
+
+
+@pytest.mark.parametrize("state", sorted(ENDS - {"rejected"}))
+def test_a_duplicate_needs_neither_room_nor_space(state: State) -> None:
+    assert decided(job(), record(state, job()), room=0, free=0) == Duplicate()
+
+
+# --- entries that cannot be read, moved or taken away ---
+
+
+def refusing(action: Callable[..., object], name: str, code: int) -> Callable[..., object]:
+    """The action, but for one file the system says no, as for an immutable one."""
+
+    def act(self: Path, *arguments: object, **options: object) -> object:
+        if self.name == name:
+            raise OSError(code, os.strerror(code))
+        return action(self, *arguments, **options)
+
+    return act
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.EBUSY])
+def test_what_cannot_be_moved_stops_no_other_file(door: Door, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    """It gets one answer."""
+    door.place.dropped("a").mkdir()
+    with monkeypatch.context() as immovable:
+        immovable.setattr(Path, "replace", refusing(Path.replace, "a.json", code))
+        for number in range(4):
+            door.drop(f"b{number}.json")
+            door.intake.scan()
+            assert door.has(f"b{number}")
+        assert len(list(door.place.rejected.iterdir())) == 1, "the reason, once"
+        record = spool.read_record(door.place, "a")
+        assert (record.state, record.generation) == ("rejected", 1)
+    door.intake.scan()
+    assert door.place.dropped("a").is_dir(), "it has its answer"
+    door.place.dropped("a").rmdir()
+    door.drop("a.json")
+    door.intake.scan()
+    assert door.has("a")
+
+
+def test_a_good_file_that_stays_is_accepted_once_stops_no_other(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    door.drop("a.json")
+    monkeypatch.setattr(Path, "unlink", refusing(Path.unlink, "a.json", errno.EPERM))
+    for number in range(4):
+        door.drop(f"b{number}.json")
+        door.intake.scan()
+        assert door.has(f"b{number}")
+    assert door.has("a")
+    assert list(door.place.rejected.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_read_for_a_while_is_read_later(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    door.drop("a.json")
+    real = os.open
+
+    def failing(path: Path, *arguments: int, **options: int | None) -> int:
+        if Path(path).name == "a.json":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(path, *arguments, **options)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "open", failing)
+        door.drop("b.json")
+        door.intake.scan()
+        assert door.has("b")
+        assert not door.has("a")
+        assert list(door.place.rejected.iterdir()) == [], "no good file is condemned for the disk's sake"
+    monkeypatch.setattr(intake_module, "_AGAIN_SECONDS", 0.0)
+    os.utime(door.place.dropped("a"))  # it has changed: no need to wait
+    door.intake.scan()
+    assert door.has("a")
+
+
+def test_a_file_put_in_place_by_link_and_unlink_is_waited_for(tmp_path: Path) -> None:
+    door = Door(tmp_path / "spool", partial_write_grace=60.0)
+    path = door.drop("a.json")
+    path.rename(path.with_name(".a.part"))
+    path.hardlink_to(path.with_name(".a.part"))
+    door.intake.scan()
+    assert door.intake.waits_for_growing_files
+    path.with_name(".a.part").unlink()
+    door.intake.scan()
+    assert door.has("a")
+
+
+def test_a_folder_among_the_requests_stops_no_request(door: Door) -> None:
+    (door.place.control / "a.json").mkdir()
+    heard: list[str] = []
+    control = Control(door.place, door.ledger, lambda job_id: "ended", {"pause": lambda request: heard.append("pause")})
+    for _ in range(2):
+        files.replace(door.place.request("pause"), b"{}")
+        control.scan()
+    assert heard == ["pause", "pause"]
+
+
+def test_a_folder_that_looks_like_an_unfinished_write_does_not_keep_the_worker_from_starting(door: Door) -> None:
+    for folder in (door.place.results, door.place.active, door.place.worker):
+        (folder / ".x.tmp").mkdir()
+    assert recovery.recover(door.place, clock.now()) == []
+
+
+@pytest.mark.parametrize("step", ["reason.json", "json"])
+def test_a_rejection_the_disk_refuses_stops_no_other(door: Door, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    """The valid files before it are accepted, later scans go on, and one reason is left in the end."""
+    monkeypatch.setattr(intake_module, "_AGAIN_SECONDS", 3600.0)
+    bad = door.place.dropped("m")
+    bad.write_bytes(b"no json")
+    replace = Path.replace
+
+    def full(self: Path, target: Path) -> Path:
+        if target.parent == door.place.rejected and target.name == f"m.1.{step}":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return replace(self, target)
+
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "replace", full)
+        for number in range(3):
+            door.drop(f"a{number}.json")
+            door.drop(f"z{number}.json")
+            door.intake.scan()
+            assert door.has(f"a{number}"), "before it in the folder"
+            assert door.has(f"z{number}"), "and behind it"
+        assert list(door.place.rejected.iterdir()) == []
+        assert bad.exists()
+    os.utime(bad, (1, 1))  # it has changed: no need to wait
+    door.intake.scan()
+    door.intake.scan()  # a changed file might still be being written at the first
+    assert {path.name for path in door.place.rejected.iterdir()} == {"m.1.json", "m.1.reason.json"}
+    assert not bad.exists()
+
+
+def test_an_error_that_ends_a_scan_loses_no_valid_file(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    door.drop("a.json")
+    (door.place.inbox / "not a job's name.json").write_bytes(b"{}")
+
+    monkeypatch.setattr(intake_module.redaction, "reject", raising(RuntimeError("a bug")))
+    with pytest.raises(RuntimeError):
+        door.intake.scan()
+    assert door.has("a")

@@ -136,14 +136,6 @@ def test_the_pause_lasts_until_the_next_job_is_due_which_was_not_announced(place
     assert table.ledger.seconds_to_next(at_most=10) == 10, "else the worker would spin while they wait for their turn"
 
 
-def test_the_oldest_is_the_one_that_has_waited_longest(ledger: Ledger) -> None:
-    assert ledger.oldest_waiting() is None
-    accepted(ledger, "a")
-    assert ledger.oldest_waiting() == clock.iso(NOW)
-    ledger.apply({"a": Started()})
-    assert ledger.oldest_waiting() is None
-
-
 # --- late outcomes ---
 
 
@@ -283,14 +275,6 @@ def test_an_unmovable_copy_loses_no_record(place: SpoolPaths, ledger: Ledger, mo
     assert (on_disk(place, "a").state, place.copy("a").exists()) == ("succeeded", True)
     assert (on_disk(place, "b").state, place.copy("b").exists()) == ("succeeded", False)
     assert ledger.counts() == {"queued": 0, "running": 0, "retrying": 1, "succeeded": 2}
-
-
-def test_a_live_record_that_somebody_removed_is_written_again_as_it_is(place: SpoolPaths, ledger: Ledger) -> None:
-    accepted(ledger, "a", "b")
-    (running,) = ledger.apply({"a": Started()})
-    place.record("a").unlink()
-    ledger.rewrite(["a", "nobody"])
-    assert on_disk(place, "a") == running == ledger.get("a")
 
 
 def test_a_damaged_record_is_not_taken_for_a_missing_one(place: SpoolPaths, ledger: Ledger) -> None:

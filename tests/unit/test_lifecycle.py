@@ -147,12 +147,6 @@ def test_a_job_without_a_correlation_id_is_followed_by_its_own() -> None:
     assert lifecycle.reject("a-name", JobError("JSON_INVALID"), NOON).correlation_id == "a-name"
 
 
-def test_a_running_job_is_neither_due_nor_expired() -> None:
-    record = walked(Started(), expires_at="2026-11-20T12:00:00Z")
-    assert not is_due(record, at(9))
-    assert not is_expired(record, at(9))
-
-
 def test_a_waiting_job_expires_when_its_time_has_come() -> None:
     record = walked(expires_at="2026-11-20T12:00:05Z")
     assert not is_expired(record, at(4.999))
@@ -232,18 +226,6 @@ def test_a_death_of_the_worker_during_a_batch_proves_nothing_about_its_members()
     assert (ended.state, ended.worker_deaths) == ("failed", 10)
 
 
-CAPS_RAISED = [(Crashed(), CrashLimits(crashes=50)), (WorkerDied(), CrashLimits(worker_deaths=50))]
-
-
-@pytest.mark.parametrize(("event", "most"), CAPS_RAISED)
-def test_the_caps_can_be_raised(event: Event, most: CrashLimits) -> None:
-    record = lifecycle.accept(job(), NOON)
-    for number in range(50):
-        assert not record.ended, number
-        record = step(step(record, Started(), at(number), crash_limits=most), event, at(number), crash_limits=most)
-    assert (record.state, record.error["code"]) == ("failed", "POISON")
-
-
 def test_crashes_errors_and_deaths_of_the_worker_are_counted_apart() -> None:
     events: list[Event] = [Started(), Crashed(), *deaths(9), Started(), Failed(JobError(RETRY)), Started(), Crashed()]
     record = walked(*events, max_attempts=2)
@@ -286,12 +268,6 @@ def test_how_many_others_there_were_makes_no_entry_of_its_own(outcome: Event) ->
     assert (entry.repeats, entry.together) == (32, 33)
     if record.state == "retrying":
         assert record.next_attempt_at == clock.iso(at(64 + 60)), "the pauses grow all the same"
-
-
-def test_deaths_of_the_worker_are_one_entry_and_all_count() -> None:
-    record = walked(*deaths(7))
-    (entry,) = record.attempts
-    assert (entry.repeats, record.worker_deaths) == (7, 7)
 
 
 @pytest.mark.parametrize("event", [Failed(JobError(RETRY)), Crashed()])

@@ -368,19 +368,6 @@ def test_a_store_of_another_model_is_refused_unchanged(place: Place) -> None:
         pass  # the refusal has let go of the lock
 
 
-def test_a_rebuild_takes_another_model_over(place: Place) -> None:
-    with place.having("a"):
-        pass
-    other = FakeEmbedder(dimensions=8, name="other")
-    with place.opened(other, new_model=True) as store:
-        assert store.model_changed
-        store.rebuild_vectors()
-        assert not store.model_changed
-    with place.opened(other) as store:
-        assert [memory.number for memory in add(store, summary("b"))] == [2]
-    assert dict(rows_of(place.workspace, "meta"))["embedder"] == "other/8"
-
-
 def test_after_a_takeover_that_failed_the_store_is_refused_as_before(place: Place) -> None:
     """Else the next job of the same child would write the new model's vectors beside the old one's."""
     with place.having("a"):
@@ -426,22 +413,6 @@ def test_the_store_is_the_users_alone(place: Place) -> None:
     with place.having("a"):
         for path in place.workspace.memory.rglob("*"):
             assert path.stat().st_mode & 0o077 == 0, path
-
-
-def test_readers_see_nothing_before_the_first_store_and_a_snapshot_afterwards(place: Place) -> None:
-    assert database.open_for_reading(place.workspace) is None
-    with place.having("a") as store:
-        reader = database.open_for_reading(place.workspace)
-        with closing(reader):
-            reader.execute("BEGIN")
-            assert reader.execute("SELECT count(*) FROM memories").fetchone() == (1,)
-            add(store, summary("b"))
-            assert reader.execute("SELECT count(*) FROM memories").fetchone() == (1,)
-            reader.execute("COMMIT")
-            assert reader.execute("SELECT count(*) FROM memories").fetchone() == (2,)
-            with pytest.raises(sqlite3.OperationalError, match="readonly"):
-                reader.execute("DELETE FROM memories")
-        store.checkpoint()
 
 
 DISK_FAILURES = [

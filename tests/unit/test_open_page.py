@@ -1,6 +1,5 @@
 """Opening the page: where there is a browser, and what is told where there is none."""
 
-import argparse
 import stat
 import webbrowser
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from jobs.layout import Workspace
 from jobs.model import encode
 from worker.http.executor import RequestExecutor
 from worker.terminal import open_page
+from worker.terminal.command_line import Given
 
 
 class Opening:
@@ -48,7 +48,7 @@ class Opening:
         return self.browser
 
     def run(self, *, only_print: bool = False, no_start: bool = False) -> dict[str, Any]:
-        given = argparse.Namespace(workspace=str(self.workspace.root), only_print=only_print, no_start=no_start)
+        given = Given(workspace=str(self.workspace.root), only_print=only_print, no_start=no_start)
         return open_page.open_page(given)
 
 

@@ -27,6 +27,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 NOW = "2026-11-20T12:00:00Z"
+BAD_MEMORY = JobError("GRAPH_WRITE_FAILED")
 
 
 def summary(memory_id: str) -> Memory:
@@ -42,7 +43,7 @@ class FakeCognee(fake_graph.FakeCognee):
         self.told: list[str] = []  # type: ignore[assignment]
         self.writes: list[int] = []
         self.superseded: list[tuple[str, str]] = []
-        self.refused: set[str] = set()
+        self.refused: dict[str, JobError] = {}
         self.raised: JobError | None = None
         self.closed = 0
 
@@ -51,8 +52,9 @@ class FakeCognee(fake_graph.FakeCognee):
             return
         if self.raised is not None:
             raise self.raised
-        if self.refused & {memory.id for memory in memories}:
-            raise JobError("GRAPH_WRITE_FAILED")
+        for memory in memories:
+            if memory.id in self.refused:
+                raise self.refused[memory.id]
         self.told += [memory.id for memory in memories]
         self.writes.append(len(memories))
         self.superseded += superseded
@@ -109,7 +111,7 @@ def test_what_a_job_names_is_delivered_and_the_rest_waits(stores: WithFakeGraph)
 def test_without_a_graph_nothing_piles_up_and_the_first_one_gets_all(stores: WithFakeGraph) -> None:
     add(stores, "a", "b", "c")
     with stores.store.change(NOW) as change:
-        change.drop(["b"])
+        change.dropped.append("b")
     stores.store.set_status("a", "Superseded", NOW, NOW)
     assert (stores.store.outbox.count(), stores.graph.lag()) == (0, 2)
     assert stores.graph.openings == 0
@@ -177,40 +179,24 @@ def test_of_a_graph_without_its_vectors_nothing_stays_and_the_other_way_round(tm
     assert [path.name for path in workspace.quarantine.glob("graph-*/*")] == [left]
 
 
-def test_one_bad_memory_fails_alone(stores: WithFakeGraph) -> None:
+@pytest.mark.parametrize("error", [BAD_MEMORY, JobError("EMBEDDING_FAILED", details={"status": 400})], ids=repr)
+def test_one_bad_memory_fails_alone(stores: WithFakeGraph, error: JobError) -> None:
+    """Also where it is the provider that refuses its text."""
     add(stores, "a", "bad", "b")
-    stores.fake.refused = {"bad"}
-    errors = stores.graph.deliver(["a", "bad", "b"])
-    assert {memory_id: error.code for memory_id, error in errors.items()} == {"bad": "GRAPH_WRITE_FAILED"}
+    stores.fake.refused = {"bad": error}
+    assert stores.graph.deliver(["a", "bad"]) == {"bad": error}
+    stores.graph.deliver_all()
     assert stores.fake.told == ["a", "b"]
     assert stores.store.outbox.count() == 1
 
 
 def test_nobody_is_asked_to_pay_again_and_again_what_the_graph_refuses(stores: WithFakeGraph) -> None:
     add(stores, "a", "bad")
-    stores.fake.refused = {"bad"}
+    stores.fake.refused = {"bad": BAD_MEMORY}
     stores.graph.deliver_all()
     assert stores.graph.lag() == 0
     stores.store.outbox.note_opened("m")
     assert stores.graph.lag() == 1
-
-
-def test_a_text_that_the_provider_refuses_is_its_memorys_fault_and_in_nobodys_way(stores: WithFakeGraph) -> None:
-    add(stores, "bad", "a")
-
-    def write(memories: Sequence[Memory], _: object = ()) -> None:
-        if not memories:
-            return
-        if "bad" in [memory.id for memory in memories]:
-            raise JobError("EMBEDDING_FAILED", details={"status": 400})
-        stores.fake.told += [memory.id for memory in memories]
-
-    stores.fake.write = write  # type: ignore[method-assign]
-    assert {memory_id: error.code for memory_id, error in stores.graph.deliver(["bad"]).items()} == {
-        "bad": "EMBEDDING_FAILED"
-    }
-    stores.graph.deliver_all()
-    assert stores.fake.told == ["a"]
 
 
 @pytest.mark.parametrize(("code", "closes"), [("GRAPH_UNAVAILABLE", 1), ("DISK_FULL", 1), ("RATE_LIMITED", 0)])
@@ -238,8 +224,8 @@ def test_before_a_memory_leaves_the_graph_its_topic_is_named_after_one_that_stay
     stores.graph.deliver_all()
     stores.fake.told.clear()
     with stores.store.change(NOW) as change:
-        change.drop(["b"])
-        change.hide("c")
+        change.dropped.append("b")
+        change.hidden.append("c")
     stores.graph.deliver_all()
     assert stores.fake.told == ["a", "-b", "-c"]
 
@@ -248,7 +234,7 @@ def test_the_graph_is_told_which_record_supersedes_which_whenever_either_is_writ
     add(stores, "a", "b")
     record = summary("r")._replace(kind="decision_record", sources=("a", "b", "gone"))
     with stores.store.change(NOW) as change:
-        change.hide("b")
+        change.hidden.append("b")
     stores.store.add([(record, None)], NOW)
     stores.graph.deliver_all()
     assert stores.fake.superseded == [("r", "a")]
@@ -379,7 +365,7 @@ class OpenableCognee(FakeCognee):
     def memory_count(self) -> int:
         return 1000
 
-    def missing(self, _: object) -> list[str]:
+    def missing(self, *_: object) -> list[str]:
         return []
 
 
@@ -474,7 +460,7 @@ def test_a_graph_that_lacks_a_row_twice_is_set_aside(openable: Openable, monkeyp
     openable.store.add([(summary("a"), None), (summary("b"), None)], NOW)
     openable.graph.deliver(["a", "b"])
     lacking = ["a"]
-    openable.fake.missing = lambda _: list(lacking)
+    openable.fake.missing = lambda *_: list(lacking)
 
     def opened() -> int:
         openable.graph.close(cleanly=False)

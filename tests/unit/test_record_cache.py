@@ -114,25 +114,6 @@ def test_a_spool_that_is_not_there_has_no_jobs(tmp_path: Path) -> None:
 # --- what is made of them ---
 
 
-def test_filters_are_all_to_be_met() -> None:
-    found = [
-        failed("job-1", "LLM_TIMEOUT", kind="ask", correlation_id="night"),
-        failed("job-2", "LLM_TIMEOUT", kind="cognify"),
-        brief("job-3", kind="ask"),
-    ]
-
-    def ids(**filters: Any) -> list[str]:
-        return [b["job_id"] for b in record_cache.matching(found, **filters)]
-
-    assert ids() == ["job-1", "job-2", "job-3"]
-    assert ids(states=("succeeded", "queued")) == ["job-3"]
-    assert ids(kind="ask") == ["job-1", "job-3"]
-    assert ids(error="LLM_TIMEOUT") == ["job-1", "job-2"]
-    assert ids(kind="ask", error="LLM_TIMEOUT") == ["job-1"]
-    assert ids(contains="-2") == ["job-2"]
-    assert ids(contains="night") == ["job-1"]
-
-
 def test_pages_follow_each_other_and_what_comes_meanwhile_shifts_nothing() -> None:
     found = [brief(f"job-{number}", accepted_at=at(number)) for number in range(5)]
     first = record_cache.page(found, 2)

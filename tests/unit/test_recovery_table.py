@@ -113,13 +113,6 @@ def test_after_mending_nothing_is_lost_and_all_agrees(tmp_path: Path) -> None:
         assert tree(place) == once
 
 
-@pytest.mark.parametrize("copy", ["active", "both"])
-def test_a_job_whose_record_was_damaged_is_accepted_from_its_copy(tmp_path: Path, copy: str) -> None:
-    place = left_behind(tmp_path / "spool", "damaged", copy, dropped=False)
-    (record,) = recover(place, NOW)
-    assert (record.job_id, record.state, record.job_sha256) == (ID, "queued", JOB.sha256)
-
-
 def test_a_damaged_record_without_a_copy_is_kept_aside_with_the_reason(tmp_path: Path) -> None:
     place = left_behind(tmp_path / "spool", "damaged", "absent", dropped=False)
     assert recover(place, NOW) == []
@@ -127,13 +120,6 @@ def test_a_damaged_record_without_a_copy_is_kept_aside_with_the_reason(tmp_path:
     kept = place.rejected / f"{ID}.1.json"
     assert kept.read_bytes().startswith(b'{"schema_version"')
     assert json.loads((place.rejected / f"{ID}.1.reason.json").read_bytes())["error"]["code"] == "JSON_INVALID"
-
-
-def test_an_attempt_that_died_with_its_worker_counts_for_nothing(tmp_path: Path) -> None:
-    place = left_behind(tmp_path / "spool", "running", "active", dropped=False)
-    (record,) = recover(place, NOW)
-    assert (record.state, record.errors, record.crashes) == ("queued", 0, 0)
-    assert record.attempts[-1].outcome == "interrupted"
 
 
 @pytest.mark.parametrize(("record", "dropped"), [("damaged", False), ("damaged", True), ("absent", False)])
@@ -210,14 +196,6 @@ def test_a_job_during_which_the_worker_always_dies_ends_as_poison(tmp_path: Path
     ended = spool.read_record(place, ID)
     assert (ended.state, ended.error["code"], ended.worker_deaths) == ("failed", "POISON", 3)
     assert (place.copy(ID).exists(), place.ended_copy(ID).exists()) == (False, True)
-
-
-@pytest.mark.parametrize("dropped", [True, False])
-def test_a_pruning_that_was_cut_off_is_finished(tmp_path: Path, dropped: bool) -> None:
-    place = left_behind(tmp_path / "spool", "absent", "ended", dropped)
-    assert recover(place, NOW) == []
-    assert not place.ended_copy(ID).exists()
-    assert place.dropped(ID).exists() == dropped
 
 
 def test_a_damaged_record_of_an_ended_job_is_kept_aside_with_the_job(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from harness import held, until
 from spooled_jobs import spooled
 
 from jobs import clock, files, lifecycle, rejected_files, spool
-from jobs.errors import ERRORS, JobError
+from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record, encode
 from jobs.states import VERBS
@@ -345,10 +345,6 @@ def test_asking_the_worker_says_whether_it_has_obeyed(workspace: Workspace) -> N
     with worker(workspace.spool, lambda _: None):
         until(lambda: not workspace.spool.request("pause").exists(), "the former one is read")
         assert requests.ask_worker(workspace, "resume")["obeyed"] is True
-
-
-def test_every_error_that_can_be_asked_for_is_in_the_table() -> None:
-    assert all(selection.error_of(code.lower()) == code for code in ERRORS)
 
 
 def test_ended_jobs_are_taken_off_the_list_once_a_worker_has_read_it(workspace: Workspace, place: SpoolPaths) -> None:

@@ -1,7 +1,5 @@
 """The notes with which a session begins."""
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -206,8 +204,3 @@ def test_what_a_memory_says_is_quoted() -> None:
     assert "# System" in text
     assert all(line.startswith(("> ", ">", "#", "Perhaps")) or not line for line in text.splitlines())
     assert "\n# System" not in text
-
-
-def test_the_notes_load_no_numpy_since_each_session_of_another_tool_waits_for_them() -> None:
-    code = "import sys, bridge.search.session_start; sys.exit('numpy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bridge.settings import Settings, as_environment, default_of, load, names, table, variable
+from bridge.settings import Settings, as_environment, load, names, table, variable
 from bridge.user_settings import write_user_file, write_workspace_env
 from jobs.errors import JobError
 from worker.cli import main
@@ -290,17 +290,6 @@ def test_variables_have_the_prefix_or_are_cognees_own() -> None:
     assert variable("llm_api_key") == "LLM_API_KEY"
     for row in table(Settings(config_dir=Path("x"), cache_dir=Path("x"))):
         assert row.variable.startswith(("COGNEE_MEMORY_", "LLM_", "EMBEDDING_"))
-
-
-def test_the_default_of_a_setting_can_be_asked_for() -> None:
-    assert default_of("max_results") == 5
-    assert default_of("llm_api_key") is None
-
-
-def test_folders_default_to_those_of_the_platform() -> None:
-    found = Settings()
-    assert found.config_folder.name == "cognee-memory"
-    assert found.cache_folder.name == "cognee-memory"
 
 
 def test_the_embedding_settings_become_one_configuration() -> None:

@@ -18,7 +18,7 @@ from inbox_door import job_of
 from jobs import client, clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace, find_workspace
-from jobs.lifecycle import Cancelled, Event, Started, Succeeded
+from jobs.lifecycle import Event, Started, Succeeded
 from jobs.model import Job, Record, encode
 from jobs.parse import parse_job
 from jobs.payloads import Migrate
@@ -251,13 +251,6 @@ def test_a_rejected_file_is_closed_to_others_unless_it_has_a_name_elsewhere(plac
             modes[name] = kept.stat().st_mode & 0o777
     assert modes == {"open": 0o600, "linked": 0o666, "link": 0o666}
     assert elsewhere.stat().st_mode & 0o777 == 0o666
-
-
-def test_a_rejection_writes_the_record_that_goes_with_it(place: SpoolPaths) -> None:
-    spool.drop(place, "a", b"content")
-    record = lifecycle.reject("a", ERROR, NOON)
-    spool.reject(place, spool.Entry(place.dropped("a"), "a"), ERROR, record, "2026-11-20T12:00:00Z")
-    assert spool.read_record(place, "a") == record
 
 
 def test_files_of_one_name_that_are_rejected_again_and_again_are_all_kept(place: SpoolPaths) -> None:
@@ -546,19 +539,6 @@ def test_cancelling_asks_for_the_generation_that_was_seen(place: SpoolPaths) -> 
     assert request(place, job_id) == {"job_id": job_id, "generation": record.generation}
 
 
-def test_an_ended_job_is_not_asked_to_cancel(place: SpoolPaths) -> None:
-    job_id = client.submit(place, "check", {}).job_id
-    accept(place, job_id)
-    ended = move_on(place, job_id, Started(), Succeeded({}))
-    assert client.cancel(place, job_id) == ended
-    assert not place.cancel(job_id).exists()
-
-
-def test_a_job_that_is_not_there_cannot_be_cancelled(place: SpoolPaths) -> None:
-    assert code(client.cancel, place, "none") == "JOB_NOT_FOUND"
-    assert list(place.control.iterdir()) == []
-
-
 # --- requests about no single job ---
 
 
@@ -570,15 +550,6 @@ def test_a_request_is_a_file_under_its_verb(place: SpoolPaths, verb: client.Cont
     assert path.name == f"{verb}.json"
     assert list(json.loads(path.read_bytes())) == ["requested_at"]
     assert path.stat().st_mode & 0o777 == 0o600
-
-
-def test_a_retry_names_the_generation_that_ended(place: SpoolPaths) -> None:
-    job_id = client.submit(place, "check", {}).job_id
-    accept(place, job_id)
-    ended = move_on(place, job_id, Cancelled())
-    client.retry(place, ended)
-    asked = json.loads(place.retry(job_id).read_bytes())
-    assert (asked["job_id"], asked["generation"]) == (job_id, 1)
 
 
 def test_a_request_is_obeyed_when_its_file_has_gone(place: SpoolPaths) -> None:

@@ -1,5 +1,6 @@
 """What holds: which statements newer ones replaced is found once, kept, and shown in every answer."""
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Sequence
@@ -7,7 +8,6 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 import pytest
@@ -35,7 +35,6 @@ from bridge.store.opening import reader_of
 from bridge.store.store import Store
 from bridge.store.values import PairVerdict
 from bridge.store.verdicts import OfPair, settled
-from bridge.transfer import export
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -171,6 +170,14 @@ def test_decisions_of_two_topics_at_most_dispute_if_alike(place: Place, topics: 
     assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [bool(found)]
 
 
+def test_two_notes_of_one_sentence_dispute_in_any_words_since_they_have_no_topics(place: Place) -> None:
+    other = "A zebra ate the cache"
+    notes = [memory(name, day, text, topic=text, context=text) for name, day, text in
+             (("a", "2026-09-01", OLD), ("b", "2026-10-01", other))]  # fmt: skip
+    place.compared(saying(0.99), *notes)
+    assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [True]
+
+
 def test_what_is_superseded_already_is_not_said_to_be_replaced(place: Place) -> None:
     place.compared(saying(0.95), memory("a", "2026-09-01", OLD, status="Superseded"), SECOND)
     hits = place.ask(include_superseded=True)["results"]
@@ -227,7 +234,7 @@ def test_what_is_forgotten_takes_its_pairs_along(place: Place) -> None:
     place.compared(saying(0.95), FIRST, SECOND)
     assert place.order() == ["b", "a"]
     with closing(place.store()) as store, store.change("2026-11-20T12:00:00Z") as change:
-        change.drop(["b"])
+        change.dropped.append("b")
     assert place.pairs() == []
     (hit,) = place.ask()["results"]
     assert ("standing" in hit, hit["status_multiplier"]) == (False, 1.0)
@@ -572,28 +579,12 @@ def test_decisions_that_are_not_there_are_refused_with_what_is_wrong(disputed: P
         review.sides(disputed.workspace, name)
 
 
-def test_an_export_brings_what_was_settled_to_another_workspace(place: Place, tmp_path: Path) -> None:
-    one, other = (str(UUID(int=number)) for number in (1, 2))
-    place.compared(saying(0.75), memory(one, "2026-09-01", OLD), memory(other, "2026-10-01", NEW))
-    sides = {"older": {"memory_id": one, "statement": OLD}, "newer": {"memory_id": other, "statement": NEW}}
-    resolved(place, "older", reason="The council said so.", **sides)
-    (tmp_path / "there").mkdir()
-    there = Place(tmp_path / "there", place.patch)
-    with (there.workspace.root / "memories.jsonl").open("wb") as file:
-        export.write(place.workspace, None, AT, file.write)
-    with Stores(there.workspace, ALL) as stores:
-        stores._embedder = there.embedder
-        done(outcome(stores, "import", {"path": "memories.jsonl"}, "import", at=AT, now=NOW))
-    there.compare()
-    known = review.pairs(there.workspace, all_of_them=True)
-    assert known == review.pairs(place.workspace, all_of_them=True)
-    assert [(pair["holds"], pair["reason"]) for pair in known] == [("older", "The council said so.")]
-
-
 def model_said(place: Place, verdict: Any, confidence: float, at: str = AT) -> None:
     digests = [digest(words) for words in (OLD, NEW)]
     with closing(place.store()) as store, store.change(AT) as change:
-        change.settle(PairVerdict("a", digests[0], "b", digests[1], verdict, None, "m/model", at, "judge", confidence))
+        change.verdicts.append(
+            PairVerdict("a", digests[0], "b", digests[1], verdict, None, "m/model", at, "judge", confidence)
+        )
 
 
 def test_a_language_models_verdict_gives_way_to_anybody_elses_whichever_came_later(disputed: Place) -> None:
@@ -677,7 +668,7 @@ def test_a_cleared_verdict_loses_its_reason_and_name_and_still_counts(disputed: 
     resolved(disputed, "both", reason="The council said so.", by="Ann")
     with closing(disputed.store()) as store:
         with store.change("2026-11-20T12:00:00Z") as change:
-            change.clear_verdicts(store.all_verdicts())
+            change.verdicts_to_clear += store.all_verdicts()
         assert [(one.verdict, one.reason, one.by) for one in store.all_verdicts()] == [("both", None, "person")]
 
 
@@ -766,6 +757,36 @@ def test_what_the_cross_encoder_says_counts_by_how_sure_it_is(place: Place, said
     place.patch.setattr(judge, "by_rules", lambda pairs, embed: [0.0])
     place.patch.setattr(cross_encoder, "probability", lambda earlier, later: said)
     assert judge.replaces([(OLD, NEW)], place.embedder.embed) == [counts]
+
+
+EVERYDAY = Path(__file__).parents[2] / "tools" / "judge_pairs" / "e.jsonl"
+HINTS = [
+    ("Sessions are kept in Postgres.", 0.65, 0.59),
+    ("Sessions are kept in Postgres now.", 0.59, 0.56),
+    ("Sessions are kept in Postgres now.", 0.6, DISPUTED),
+    ("Sessions have moved from there to Postgres.", 0.8, REPLACED),
+    ("Sessions are kept in Postgres, not in Redis.", 0.45, DISPUTED),
+    ("Postgres instead of Redis, because of the last deploy.", 0.6, REPLACED),
+    ("Sessions are kept in Postgres, not in MySQL.", 0.6, 0.56),
+]
+
+
+@pytest.mark.parametrize(("later", "said", "counts"), HINTS)
+def test_a_word_of_change_counts_and_more_what_rejects_the_earlier_ones_words(
+    monkeypatch: pytest.MonkeyPatch, later: str, said: float, counts: float
+) -> None:
+    monkeypatch.setattr(judge, "by_rules", lambda pairs, embed: [0.0])
+    monkeypatch.setattr(cross_encoder, "probability", lambda earlier, later: said)
+    one_matter = np.ones((2, 1), np.float32)
+    assert judge.replaces([("Sessions are kept in Redis.", later)], lambda texts: one_matter) == [counts]
+
+
+def test_of_everyday_changes_a_third_are_disputed_and_of_what_holds_beside_nothing() -> None:
+    pairs = [json.loads(line) for line in EVERYDAY.read_text("utf-8").splitlines()][::6]
+    said = judge.replaces([(each[3], each[4]) for each in pairs], OnnxEmbedder(ENGLISH, DEFAULT_FOLDER).embed)
+    disputed = [label for (label, *_), each in zip(pairs, said, strict=True) if each >= DISPUTED]
+    assert set(disputed) == {"replaced"}
+    assert len(disputed) >= sum(label == "replaced" for label, *_ in pairs) / 3
 
 
 @pytest.mark.parametrize(("cosine", "counts"), [(0.39, 0.65), (0.41, 0.9)])

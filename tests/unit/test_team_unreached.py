@@ -1,21 +1,35 @@
-"""What is told of a gateway that is not reached: each cause by itself, with the remedy that mends it. Real TLS."""
+"""A team that is not reached: each cause with its remedy, over real TLS; what every answer says meanwhile; when it is
+tried again."""
 
 import shutil
 import socket
 import ssl
 import subprocess
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import loopback
 import pytest
 from postgres import free_port
 
-from bridge.team import unreached
+from bridge.interface.submission import WaitNotices
+from bridge.search import listing
+from bridge.search.snapshot import open_snapshot
+from bridge.settings import load
+from bridge.store.opening import reader_of
+from bridge.store.team.position import CopyState
+from bridge.team import last_try, unreached
 from bridge.team.gateway_team import GatewayTeam
+from bridge.team.rows import Position, Registered
+from jobs import clock
 from jobs.errors import JobError
-
-pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+from jobs.layout import Workspace
+from jobs.model import Record
+from worker.scheduling.ledger import Ledger
+from worker.team import team_scheduling
+from worker.team.team_scheduling import TeamScheduling
 
 
 class Certified(NamedTuple):
@@ -28,6 +42,8 @@ class Certified(NamedTuple):
 
 @pytest.fixture(scope="module")
 def certified(tmp_path_factory: pytest.TempPathFactory) -> Certified:
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl")
     folder = tmp_path_factory.mktemp("certificates")
 
     def openssl(*arguments: str) -> None:
@@ -143,3 +159,164 @@ def test_of_a_database_that_is_not_reached_each_cause_has_its_remedy(said: str, 
     found = unreached.of_database(said)
     assert (found.code, remedy in found.remediation) == (code, True)
     assert said in found.message
+
+
+# --- what every answer says meanwhile, and when a refused copy answers no more ---
+
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+REFUSED = JobError("TEAM_REFUSED", "The token is revoked.", remediation="Ask for a new one.")
+AWAY = JobError("TEAM_UNREACHABLE", "Nothing listens.")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir()
+    return workspace
+
+
+def is_let_in(workspace: Workspace, at: datetime) -> bool:
+    try:
+        last_try.require_let_in(workspace, at)
+    except JobError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("code", sorted({*last_try.NOT_LET_IN, "TEAM_NOT_SHARED"}))
+def test_every_answer_says_why_the_team_is_not_reached_and_what_helps(workspace: Workspace, code: str) -> None:
+    assert last_try.note_of_answers(workspace) is None
+    last_try.note(workspace, JobError(code, "That is why.", remediation="That helps."), NOW, 24)
+    said = str(last_try.note_of_answers(workspace))
+    assert said.startswith("That is why.")
+    assert said.endswith("That helps.")
+    assert last_try.error_of(workspace)["code"] == code
+    last_try.note(workspace, None, NOW, 24)
+    assert last_try.note_of_answers(workspace) is None
+    assert not workspace.team_problem.exists()
+
+
+def test_an_error_after_which_the_team_was_reached_is_no_problem(workspace: Workspace) -> None:
+    last_try.note(workspace, REFUSED, NOW, 24)
+    last_try.note(workspace, JobError("TEAM_LEASE_LOST"), NOW, 24)
+    assert last_try.error_of(workspace) is None
+    assert is_let_in(workspace, NOW + 99 * HOUR)
+
+
+def test_a_refused_copy_answers_for_some_hours_whatever_happens_and_again_once_let_in(workspace: Workspace) -> None:
+    last_try.note(workspace, REFUSED, NOW, 24)
+    last_try.begin(workspace)  # a restart
+    assert last_try.error_of(workspace) is None, "the new worker has not tried yet"
+    last_try.note(workspace, AWAY, NOW + 3 * HOUR, 24)
+    last_try.note(workspace, REFUSED, NOW + 5 * HOUR, 24)
+    assert "answers until 2026-11-21T12:00:00Z" in str(last_try.note_of_answers(workspace))
+    assert is_let_in(workspace, NOW + 24 * HOUR)
+    assert not is_let_in(workspace, NOW + 24 * HOUR + timedelta(seconds=1))
+    last_try.note(workspace, REFUSED, NOW + 6 * HOUR, 2)  # its owner has shortened it
+    assert not is_let_in(workspace, NOW + 6 * HOUR)
+    last_try.note(workspace, None, NOW + 25 * HOUR, 24)
+    assert is_let_in(workspace, NOW + 25 * HOUR)
+
+
+def test_an_outage_alone_ends_no_answers(workspace: Workspace) -> None:
+    last_try.note(workspace, AWAY, NOW, 24)
+    assert is_let_in(workspace, NOW + 9999 * HOUR)
+    last_try.begin(workspace)
+    assert not workspace.team_problem.exists()
+
+
+def test_no_way_of_reading_answers_from_a_copy_that_was_refused_for_too_long(workspace: Workspace) -> None:
+    last_try.note(workspace, REFUSED, clock.now() - 25 * HOUR, 24)
+    reader = reader_of(workspace)
+    for read in (lambda: open_snapshot(workspace), reader.lists, reader.export, lambda: listing.memories(workspace, 1)):
+        with pytest.raises(JobError, match="TEAM_REFUSED"):
+            read()
+
+
+@pytest.mark.parametrize("damaged", [b"", b"{", b"[]", b"{}", b'{"error": 7}', b'{"error": null, "refused_at": "x"}'])
+def test_a_damaged_note_is_none(workspace: Workspace, damaged: bytes) -> None:
+    workspace.team_problem.write_bytes(damaged)
+    assert last_try.note_of_answers(workspace) is None
+    assert is_let_in(workspace, NOW)
+
+
+def test_who_waits_for_a_job_is_told_once_what_it_waits_for(workspace: Workspace) -> None:
+    said: list[str] = []
+    notices = WaitNotices(workspace, said.append)
+    waits = Record(job_id="a", kind="noop", job_sha256="0", state="queued")
+    notices(None)
+    notices(waits)
+    last_try.note(workspace, REFUSED, NOW, 24)
+    notices(waits)
+    notices(waits)
+    assert said == ["The job waits: The token is revoked. Ask for a new one."]
+
+
+def test_a_worker_that_ends_at_once_leaves_why(workspace: Workspace, tmp_path: Path) -> None:
+    made = load(
+        environment={
+            "COGNEE_MEMORY_CONFIG_DIR": str(tmp_path / "config"),
+            "COGNEE_MEMORY_TEAM": "https://localhost",
+            "COGNEE_MEMORY_TEAM_TOKEN": "t",
+            "COGNEE_MEMORY_TEAM_CA_FILE": str(tmp_path / "absent.pem"),
+        }
+    )
+    needed: Any = None
+    with pytest.raises(JobError, match="team_ca_file"):
+        TeamScheduling(workspace, made, needed, needed, needed, needed, needed)
+    assert "absent.pem" in str(last_try.note_of_answers(workspace))
+
+
+def test_the_hours_after_a_refusal_can_be_fewer_and_not_more() -> None:
+    assert load(environment={"COGNEE_MEMORY_TEAM_REFUSED_HOURS": "1"}).team_refused_hours == 1
+    with pytest.raises(JobError, match="at most 24"):
+        load(environment={"COGNEE_MEMORY_TEAM_REFUSED_HOURS": "24.5"})
+
+
+# --- a copy that does not come on ---
+
+
+class Told:
+    """A team, a child and all else that is asked for nothing here."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.workspace_id, self.node = "w", "n"
+        self.shares = False
+
+    def scrub_here(self, job_files: dict[str, Any]) -> None:
+        raise AssertionError("nothing was forgotten")
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        self.asked += 1
+        return {"job_files": None}
+
+
+def test_a_stuck_copy_is_tried_after_pauses_of_up_to_a_minute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The first is a second, each further one twice as long."""
+    now, told, state = [1000.0], Told(), [CopyState(Position(3, "before"), 0)]
+    monkeypatch.setattr(team_scheduling, "copy_state", lambda workspace: state[0])
+    monkeypatch.setattr(team_scheduling.time, "monotonic", lambda: now[0])
+    anything: Any = told
+    nothing = lambda: None  # noqa: E731
+    ledger = Ledger(Workspace(tmp_path).spool, [])
+    monkeypatch.setattr(team_scheduling, "_team_of", lambda *_: told)
+    work = TeamScheduling(Workspace(tmp_path), load(environment={}), anything, ledger, anything, nothing, nothing)
+    found = Registered(Position(7, "change"), "a model", 3, 8)
+    tried = []
+    for _ in range(600):
+        before = told.asked
+        rests = work._follow(found)
+        if told.asked > before:
+            tried.append(now[0] - 1000.0)
+        assert 0 < rests <= 60, "nothing looks before"
+        now[0] += 0.5
+    assert tried[:7] == [0, 1, 3, 7, 15, 31, 63]
+    assert {later - earlier for earlier, later in pairwise(tried[7:])} == {60.0}
+    now[0] += 60
+    monkeypatch.setattr(
+        told, "ask", lambda request: state.insert(0, CopyState(Position(7, "change"), 0)) or {"job_files": None}
+    )
+    assert work._follow(found) == 0, "it has come on, and looks again at once"

@@ -2,13 +2,10 @@
 
 import contextlib
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import datetime
 
 import pytest
-from harness import PATIENCE
 from hypothesis import given, strategies as st
 
 from bridge.memory import Content, Metadata, References, TimeScope
@@ -141,11 +138,6 @@ def test_a_decision_record_has_a_template_of_its_own() -> None:
     assert render_record(content, metadata, ["0193c7a2", "0193c7a3"]) == RECORD_TEXT
     expected = Enriched(content, metadata, "1.0", "decision_record", ("0193c7a2", "0193c7a3"))
     assert parse(RECORD_TEXT) == expected
-
-
-def test_free_text_of_a_time_scope_is_written_as_it_is() -> None:
-    content = CONTENT._replace(time_scope=TimeScope("Nov 17 14:00-16:30"))
-    assert render(content, METADATA).endswith("## Time Scope\nNov 17 14:00-16:30\n")
 
 
 def test_the_plain_text_holds_the_words_and_neither_status_nor_dates() -> None:
@@ -593,13 +585,6 @@ def test_a_turn_that_quotes_a_summary_stays_a_turn(question: str, content: Conte
 
 
 # --- what it costs ---
-
-
-def test_the_template_is_imported_without_pydantic_or_cognee() -> None:
-    code = "import sys, bridge.text.template, bridge.text.references, bridge.text.memory_json; print(*sys.modules)"
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
-    loaded = set(answer.stdout.split())
-    assert loaded.isdisjoint({"pydantic", "cognee", "huey", "watchdog", "numpy", "asyncio"})
 
 
 def test_a_huge_text_is_read_in_reasonable_time() -> None:

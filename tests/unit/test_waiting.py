@@ -69,12 +69,6 @@ def test_higher_priority_goes_first_then_what_came_first() -> None:
     assert due(waiting, 2, limit=0) == []
 
 
-def test_looking_takes_nothing_away() -> None:
-    waiting = of(queued("a"), queued("b"))
-    assert due(waiting, 0) == due(waiting, 0) == ["a", "b"]
-    assert len(waiting) == 2
-
-
 def test_kinds_come_in_the_order_of_their_first_jobs() -> None:
     waiting = of(
         queued("a", kind="rebuild", priority=-10), queued("b"), queued("c", kind="ask", priority=20),
@@ -85,34 +79,6 @@ def test_kinds_come_in_the_order_of_their_first_jobs() -> None:
     assert waiting.kinds_due(at(9)) == ["ask", "noop", "check", "rebuild"]
     waiting.discard("c")
     assert waiting.kinds_due(at(9)) == ["noop", "check", "rebuild"]
-
-
-def test_a_job_that_waits_anew_keeps_its_place_and_is_there_once() -> None:
-    waiting = of(queued("a"), queued("b"))
-    waiting.put(queued("a"), at(1))
-    waiting.put(queued("a"), at(2))
-    assert due(waiting, 3) == ["a", "b"]
-
-
-def test_a_job_under_the_id_of_an_earlier_one_is_found_as_what_it_is() -> None:
-    waiting = of(queued("a", kind="ask"))
-    waiting.discard("a")
-    waiting.put(queued("a", kind="noop"), NOON)
-    assert (due(waiting, 0, kind="ask"), due(waiting, 0, kind="noop")) == ([], ["a"])
-    assert waiting.kinds_due(NOON) == ["noop"]
-
-
-def test_a_job_that_waits_anew_with_another_priority_has_another_place() -> None:
-    waiting = of(queued("a"), queued("b"))
-    waiting.put(queued("b", priority=1), at(1))
-    assert due(waiting, 3) == ["b", "a"]
-
-
-def test_a_job_that_waits_no_more_is_not_found() -> None:
-    waiting = of(queued("a"), queued("b", due=5))
-    for job_id in ("a", "b", "nobody"):
-        waiting.discard(job_id)
-    assert (due(waiting, 9), announced(waiting, 9), len(waiting)) == ([], [], 0)
 
 
 def test_the_oldest_is_what_was_accepted_first_whether_it_is_due_or_not() -> None:
@@ -142,11 +108,6 @@ def test_a_due_job_is_announced_once_however_often_is_looked() -> None:
     assert announced(waiting, 110) == []
 
 
-def test_a_job_that_is_put_twice_before_anybody_looked_is_announced_once() -> None:
-    record = queued("a")
-    assert announced(of(record, record), 0) == ["a"]
-
-
 def test_the_next_attempt_of_the_same_job_is_announced_again() -> None:
     waiting = of(queued("a"))
     assert announced(waiting, 1) == ["a"]
@@ -154,22 +115,6 @@ def test_the_next_attempt_of_the_same_job_is_announced_again() -> None:
     waiting.put(retrying("a", since=2, due=3), at(2))
     assert announced(waiting, 2.5) == []
     assert announced(waiting, 3) == ["a"]
-
-
-def test_a_job_without_a_delay_is_announced_at_once() -> None:
-    assert announced(of(queued("a")), 0) == ["a"]
-
-
-def test_a_job_that_is_delayed_from_the_start_is_announced_when_it_may_begin() -> None:
-    waiting = of(queued("a", due=5))
-    assert (announced(waiting, 4), due(waiting, 4)) == ([], [])
-    assert (announced(waiting, 6), due(waiting, 6)) == (["a"], ["a"])
-
-
-def test_what_was_announced_and_waits_no_more_is_nobodys_affair() -> None:
-    waiting = of(queued("a"))
-    waiting.discard("a")
-    assert announced(waiting, 0) == []
 
 
 def test_what_is_announced_comes_in_the_order_in_which_it_became_ready() -> None:
@@ -216,37 +161,12 @@ def test_a_clock_that_is_set_back_ends_the_pause_of_a_retry_and_no_wish() -> Non
     assert announced(waiting, 60) == ["wish"]
 
 
-def test_a_clock_that_was_set_back_is_noticed_though_nobody_looked_since_the_job_came() -> None:
-    waiting = Waiting()
-    announced(waiting, 0)
-    waiting.put(retrying("a", since=100, due=160), at(100))
-    assert announced(waiting, 50) == ["a"]
-
-
-def test_a_job_that_became_ready_and_was_set_back_from_is_announced_anew_at_its_time() -> None:
-    """The message of the first time was looked at meanwhile, and the job was not due."""
-    waiting = of(queued("a", due=5))
-    assert announced(waiting, 5) == ["a"]
-    assert (announced(waiting, -HOUR), due(waiting, -HOUR)) == ([], [])
-    assert announced(waiting, 4.9) == []
-    assert announced(waiting, 5) == ["a"]
-
-
 def test_what_is_ready_is_not_announced_again_because_the_clock_was_set_back() -> None:
     """Else each step back of a clock would put everything that waits into the queue once more."""
     waiting = of(*(queued(str(number)) for number in range(100)))
     assert len(announced(waiting, 0)) == 100
     assert announced(waiting, -1) == []
     assert len(due(waiting, -1)) == 100
-
-
-def test_a_pause_that_a_set_clock_ended_goes_on_when_the_clock_has_caught_up() -> None:
-    """Nobody has run it meanwhile, say while the worker was paused: its own time is then announced."""
-    waiting = of(retrying("a", since=0, due=30))
-    assert announced(waiting, -HOUR) == ["a"]
-    assert due(waiting, 10) == []
-    assert announced(waiting, 30) == ["a"]
-    assert due(waiting, 30) == ["a"]
 
 
 # --- what it costs ---

@@ -191,7 +191,3 @@ class Reading:
 
 def _person_file(folder: Path) -> Path:
     return folder / "person"
-
-
-def _embedder(config: Any) -> Any:
-    return create(config, stays=True)

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from bridge.team.wire import is_this_machine
 from jobs.errors import JobError
 
 from ..connections import BoundedProtocol
+from ..log import set_up
 from ..pool.running import PoolOptions, running
 from ..stop_signals import on_stop
 from .app import Gateway
@@ -57,7 +57,8 @@ def serve(settings: Settings, serving: Serving) -> None:
     Raises JobError: SETTING_INVALID, ARGUMENT_INVALID, WORKER_RUNNING as ``pool.running``, and what reaching the
     database raises."""
     _require_private_way(serving)
-    log_to_stderr()
+    set_up(None, settings.log_level, settings.log_format)
+    logging.getLogger().handlers[0].addFilter(OncePerMinute())
     server = opening.server_of(settings, connections=_CONNECTIONS, upgrades=False, tells_reasons=False)
     with server.connection():
         pass  # an error is told before anybody connects
@@ -132,14 +133,6 @@ def _require_private_way(serving: Serving) -> None:
             "Without a certificate, tokens and memories would cross the network readable.",
             remediation="Give --certificate and --key; or --behind-proxy, where a proxy on this network has them.",
         )
-
-
-def log_to_stderr() -> None:
-    """Log lines to stderr: the gateway's, its audit, and the server's."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.addFilter(OncePerMinute())
-    form = "%(asctime)s %(levelname)s %(name)s %(message)s"
-    logging.basicConfig(handlers=[handler], level=logging.INFO, format=form, force=True)
 
 
 class OncePerMinute(logging.Filter):

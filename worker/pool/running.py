@@ -19,7 +19,7 @@ from jobs import files, steps
 from jobs.errors import JobError
 from jobs.lock import Lock
 
-from ..log import to_stderr
+from ..log import set_up
 from ..stop_signals import on_stop
 from .copies import Copies
 from .pool import Pool
@@ -41,7 +41,7 @@ class PoolOptions:
 
 def run(settings: Settings, options: PoolOptions) -> None:
     """Run jobs until SIGTERM or SIGINT; at the second one, running jobs are interrupted. Raises as ``running``."""
-    to_stderr(settings.log_level, settings.log_format)
+    set_up(None, settings.log_level, settings.log_format)
     with running(settings, options) as pool:
         on_stop(pool.stop)
         if options.metrics_port is not None:

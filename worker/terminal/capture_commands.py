@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,11 +21,10 @@ from ..hooks import installers, moments
 from ..hooks.installation import Edit
 from ..wording import counted
 from . import output as terminal
-from .command_line import YES, group, option, verb
+from .command_line import YES, Given, group, option, verb
 from .job_commands import submit_for_target, submits
 from .kinds.graph import model_use
 from .output import Envelope, say, table
-from .process_commands import workspace_and_settings
 
 if TYPE_CHECKING:
     from bridge.memory_shapes import SessionLine
@@ -68,7 +66,7 @@ def show_set(answer: Envelope) -> None:
     choices=("own", "rules"),
 )
 @option("--model NAME", "with own: the model that the tool is to take")
-def enable(args: argparse.Namespace) -> Envelope:
+def enable(args: Given) -> Envelope:
     """Enable a tool; returns the enabled ones. Raises JobError: ARGUMENT_INVALID, LLM_CONFIG."""
     own: str | Literal[False] | None = False if args.summaries else None
     if args.summaries == "own":
@@ -85,17 +83,16 @@ def enable(args: argparse.Namespace) -> Envelope:
 
 @verb("capture disable", "stop capture from a tool; what was captured stays", ["disable claude-code"], show=show_set)
 @_TOOL
-def disable(args: argparse.Namespace) -> Envelope:
+def disable(args: Given) -> Envelope:
     """Disable a tool; returns the enabled ones."""
     return _set(args, enabled=False, own=None)
 
 
-def _set(args: argparse.Namespace, *, enabled: bool, own: str | Literal[False] | None) -> Envelope:
-    workspace, settings = workspace_and_settings(args)
-    tools = consent.set_enabled(workspace, settings.config_folder, args.tool, enabled, own_model=own)
+def _set(args: Given, *, enabled: bool, own: str | Literal[False] | None) -> Envelope:
+    tools = consent.set_enabled(args.place, args.settings.config_folder, args.tool, enabled, own_model=own)
     return envelope.success(
-        enabled=sorted(tools), tool=args.tool, is_shared=_is_shared(workspace, settings),
-        summaries=_summaries(workspace, settings, args.tool),
+        enabled=sorted(tools), tool=args.tool, is_shared=_is_shared(args.place, args.settings),
+        summaries=_summaries(args.place, args.settings, args.tool),
     )  # fmt: skip
 
 
@@ -142,29 +139,28 @@ def show_installed(answer: Envelope) -> None:
     choices=(*consent.MOMENTS, "none"),
     action="append",
 )
-def install(args: argparse.Namespace) -> Envelope:
+def install(args: Given) -> Envelope:
     """Write the tool's hook after the user has confirmed the difference, and enable capture from it here.
 
     Raises JobError: TOOL_CONFIG_UNUSABLE, NOT_CONFIRMED, ARGUMENT_INVALID.
     """
-    workspace, settings = workspace_and_settings(args)
-    chosen = _moments(args, consent.recalls(workspace, settings.config_folder).get(args.tool, frozenset()))
-    edits = installers.install(args.tool, settings.config_folder, chosen)
+    chosen = _moments(args, consent.recalls(args.place, args.settings.config_folder).get(args.tool, frozenset()))
+    edits = installers.install(args.tool, args.settings.config_folder, chosen)
     needed = [edit for edit in edits if edit.is_needed]
     if needed and not args.yes:
         lines = [line for edit in needed for line in edit.diff().splitlines()]
         names = " and ".join(str(edit.path) for edit in needed)
         terminal.confirm(args.json, lines, "line", f"Change {names}?", _UNCONFIRMED)
-    installers.write(args.tool, edits, settings.config_folder)
-    tools = consent.set_enabled(workspace, settings.config_folder, args.tool, True, chosen)
-    note, is_shared = installers.NOTES.get(args.tool), _is_shared(workspace, settings)
+    installers.write(args.tool, edits, args.settings.config_folder)
+    tools = consent.set_enabled(args.place, args.settings.config_folder, args.tool, True, chosen)
+    note, is_shared = installers.NOTES.get(args.tool), _is_shared(args.place, args.settings)
     return envelope.success(
         tool=args.tool, enabled=sorted(tools), files=_files(edits), note=note, is_shared=is_shared,
-        recall=sorted(chosen), summaries=_summaries(workspace, settings, args.tool),
+        recall=sorted(chosen), summaries=_summaries(args.place, args.settings, args.tool),
     )  # fmt: skip
 
 
-def _moments(args: argparse.Namespace, before: Collection[str]) -> Collection[str]:
+def _moments(args: Given, before: Collection[str]) -> Collection[str]:
     """At which moments the tool is to be shown notes: as before, unless it is said. Raises JobError:
     ARGUMENT_INVALID."""
     known = installers.moments_of(args.tool)
@@ -184,12 +180,11 @@ def _moments(args: argparse.Namespace, before: Collection[str]) -> Collection[st
     show=show_installed,
 )
 @_TOOL
-def uninstall(args: argparse.Namespace) -> Envelope:
+def uninstall(args: Given) -> Envelope:
     """Take the tool's hook back, and disable capture from it here. Raises JobError: TOOL_CONFIG_UNUSABLE."""
-    workspace, settings = workspace_and_settings(args)
-    edits = installers.uninstall(args.tool, settings.config_folder)
-    installers.restore(args.tool, edits, settings.config_folder)
-    tools = consent.set_enabled(workspace, settings.config_folder, args.tool, False)
+    edits = installers.uninstall(args.tool, args.settings.config_folder)
+    installers.restore(args.tool, edits, args.settings.config_folder)
+    tools = consent.set_enabled(args.place, args.settings.config_folder, args.tool, False)
     return envelope.success(
         tool=args.tool, enabled=sorted(tools), files=_files(edits), note=None, is_shared=False, recall=[],
         summaries="rules",
@@ -218,27 +213,26 @@ def show_status(answer: Envelope) -> None:
 
 
 @verb("capture status", "show which tools are enabled, and what was captured from each", show=show_status)
-def status(args: argparse.Namespace) -> Envelope:
+def status(args: Given) -> Envelope:
     """Each tool, whether it is enabled, how much was captured from it, and how many notes it was shown while it
     worked."""
-    workspace, settings = workspace_and_settings(args)
-    enabled = consent.enabled_tools(workspace, settings.config_folder)
-    sessions = listing.captured_sessions(workspace)
+    enabled = consent.enabled_tools(args.place, args.settings.config_folder)
+    sessions = listing.captured_sessions(args.place)
     counts = Counter(session["tool"] for session in sessions if session["state"] == "kept")
     memories = Counter(dict.fromkeys(CAPTURE_TOOLS, 0))
     for session in sessions:
         memories[session["tool"]] += session["memories"]
-    recalls = consent.recalls(workspace, settings.config_folder)
-    shown = _shown(workspace, settings)
+    recalls = consent.recalls(args.place, args.settings.config_folder)
+    shown = _shown(args.place, args.settings)
     tools = [
         {
             "tool": tool, "enabled": tool in enabled, "sessions": counts[tool], "memories": memories[tool],
-            "recall": sorted(recalls.get(tool, ())), "summaries": _summaries(workspace, settings, tool),
+            "recall": sorted(recalls.get(tool, ())), "summaries": _summaries(args.place, args.settings, tool),
             **{name: shown[tool, name] for name in ("prompts", "notes", "tokens")},
         }
         for tool in CAPTURE_TOOLS
     ]  # fmt: skip
-    spent = reader_of(workspace).sizes(clock.now()).llm_today
+    spent = reader_of(args.place).sizes(clock.now()).llm_today
     today = {"calls": spent.calls, "tokens": spent.tokens, "cost_usd": spent.cost_usd}
     return envelope.success(tools=tools, model_today=today)
 
@@ -272,10 +266,9 @@ def show_list(answer: Envelope) -> None:
 
 @verb("capture list", "list the captured sessions", show=show_list)
 @option("--tool TOOL", f"only this tool: {', '.join(CAPTURE_TOOLS)}", choices=CAPTURE_TOOLS)
-def list_sessions(args: argparse.Namespace) -> Envelope:
+def list_sessions(args: Given) -> Envelope:
     """The captured sessions, the last captured first."""
-    workspace, _ = workspace_and_settings(args)
-    sessions = [each for each in listing.captured_sessions(workspace) if args.tool in (None, each["tool"])]
+    sessions = [each for each in listing.captured_sessions(args.place) if args.tool in (None, each["tool"])]
     return envelope.success(sessions=sessions)
 
 
@@ -287,18 +280,17 @@ def list_sessions(args: argparse.Namespace) -> Envelope:
 )
 @option("session SESSION", "the session, as tool/id; the beginning of the id is enough")
 @YES
-def forget(args: argparse.Namespace) -> Envelope:
+def forget(args: Given) -> Envelope:
     """Submit the job that forgets a session, after the user has confirmed it; returns its envelope.
 
     Raises JobError: SESSION_NOT_FOUND; ARGUMENT_INVALID for a beginning that several sessions have, NOT_CONFIRMED.
     """
-    workspace, settings = workspace_and_settings(args)
-    name, memory_ids = _named(listing.captured_sessions(workspace), args.session)
+    name, memory_ids = _named(listing.captured_sessions(args.place), args.session)
     if not args.yes:
-        titles = listing.titles(workspace, memory_ids, None)
+        titles = listing.titles(args.place, memory_ids, None)
         unconfirmed = "Forgetting cannot be undone; not confirmed."
         terminal.confirm(args.json, titles, "memory", f"Forget what was captured from {name} for good?", unconfirmed)
-    return submit_for_target(args, workspace, settings, "forget", {"session": name})
+    return submit_for_target(args, "forget", {"session": name})
 
 
 def _named(sessions: Sequence[SessionLine], wanted: str) -> tuple[str, list[str]]:

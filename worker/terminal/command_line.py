@@ -4,7 +4,7 @@ A command is a function below its declaration and those of its options::
 
     @command("purge", ["purge --dry-run", "purge"], show=show_purge)
     @option("--dry-run", "show what would be removed, and change nothing")
-    def purge(args: argparse.Namespace) -> Envelope:
+    def purge(args: Given) -> Envelope:
 
 It gives the answer, or raises JobError; ``show`` prints the answer. ``worker.cli`` has the table of commands and their
 subcommands, and imports the module of the one that runs.
@@ -14,19 +14,45 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 from bridge.interface.arguments import EVERYWHERE, EXAMPLES, Parser, Words, add_no_start, add_timeout, add_workspace
 from jobs.errors import JobError
 
 if TYPE_CHECKING:
+    from bridge.settings import Settings
+    from jobs.layout import Workspace
+
     from .output import Envelope
 
-Run = Callable[[argparse.Namespace], "Envelope"]
+Run = Callable[["Given"], "Envelope"]
 Show = Callable[["Envelope"], None]
 Add = Callable[[argparse.ArgumentParser], object]
 F = TypeVar("F", bound=Callable[..., Any])
 Needs = Literal["none", "starts", "opens", "asks", "worker", "is"]
+
+
+class Given(argparse.Namespace):
+    """The arguments of a command, and what they name."""
+
+    @cached_property
+    def opened(self) -> tuple[Workspace, Settings]:
+        """The workspace and its settings. Raises as ``trust.open_workspace``."""
+        from bridge import trust  # not at the top: a command's help opens nothing
+
+        return trust.open_workspace(self.workspace, Path.cwd(), anywhere=getattr(self, "anywhere", False))
+
+    @property
+    def place(self) -> Workspace:
+        """The workspace. Raises as ``opened``."""
+        return self.opened[0]
+
+    @property
+    def settings(self) -> Settings:
+        """Its settings. Raises as ``opened``."""
+        return self.opened[1]
 
 
 class Decorator(Protocol):
@@ -124,12 +150,19 @@ def added(add: Add) -> Decorator:
     return declare
 
 
+class _Commands(Parser):
+    """Its arguments are ``Given``."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        return super().parse_known_args(args, Given() if namespace is None else namespace)
+
+
 class CommandLineBuilder:
     """Collects the parsers. ``texts`` and ``needs`` have the keys of ``DECLARED``."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         """``texts``: what each command does, in a sentence without its full stop."""
-        self.top = Parser(
+        self.top = _Commands(
             prog="cognee-memory",
             usage="cognee-memory [-h] [--version] [--json] COMMAND ...",
             description="Long-term memory for a chat assistant. Jobs are dropped as files and run in the background.",
@@ -210,6 +243,7 @@ def waits(*, default: bool) -> Decorator:
     return added(add)
 
 
+ANYWHERE = added(lambda parser: parser.set_defaults(anywhere=True))
 IN_MARKDOWN = option("--markdown", "print what it did, or would do, as Markdown")
 YES = option("--yes", "do not ask for confirmation")
 

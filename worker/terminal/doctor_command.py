@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import textwrap
 import time
 from collections.abc import Mapping
@@ -20,7 +19,7 @@ from jobs.layout import Workspace, expand_home, find_workspace
 from ..doctor import fixes as doctor_fixes
 from ..doctor.examination import examine, surroundings
 from ..wording import counted, size
-from .command_line import added, command, option
+from .command_line import Given, added, command, option
 from .output import Envelope, Part, columns, say
 from .process_commands import target
 from .progress import Progress
@@ -65,7 +64,7 @@ def show(answer: Envelope) -> None:
 @option("--fix", "apply the safe fixes")
 @option("--bundle FILE", "write an archive for support, without texts and keys")
 @added(add_no_start)
-def doctor(args: argparse.Namespace) -> Envelope:
+def doctor(args: Given) -> Envelope:
     """Run the checks and what the options request.
 
     The envelope always has the findings. When one is an error, the envelope is the failure PROBLEMS_FOUND.
@@ -95,7 +94,7 @@ def doctor(args: argparse.Namespace) -> Envelope:
     return {**envelope.failure(error), **report.as_dict(), **more}
 
 
-def _workspace(args: argparse.Namespace) -> Workspace:
+def _workspace(args: Given) -> Workspace:
     """The workspace, found as in every command; a missing one becomes a finding, not an error."""
     try:
         return find_workspace(args.workspace, Path.cwd(), anywhere=True)

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bridge.interface.submission import read_json_argument, submit
-from bridge.settings import Settings
 from jobs.ids import new_job_id
 from jobs.layout import Workspace
 
 from ..admin.new_job import add_defaults
 from ..documents.jobs import document
 from . import job_views
-from .command_line import Decorator, F, Run, Show, command, option, waits
+from .command_line import Decorator, F, Given, Run, Show, command, option, waits
 from .output import Envelope
-from .process_commands import workspace_and_settings
 from .progress import Progress
 
-Payload = Callable[[Workspace, argparse.Namespace], Mapping[str, Any]]
+Payload = Callable[[Given], Mapping[str, Any]]
 
 
 def submits(name: str, examples: Sequence[str] = (), *, show: Show = job_views.show, **more: Any) -> Decorator:
@@ -38,10 +35,9 @@ def job(
     it is not that of the kind. ``checks``: the payload names memories or a topic, which are looked up first."""
 
     def declare(payload: Payload) -> Run:
-        def run(args: argparse.Namespace) -> Envelope:
-            workspace, settings = workspace_and_settings(args)
+        def run(args: Given) -> Envelope:
             submit_it = submit_for_target if checks else submit_job
-            return submit_it(args, workspace, settings, kind, without_none(payload(workspace, args)))
+            return submit_it(args, kind, without_none(payload(args)))
 
         vars(run).update(vars(payload))
         return submits(name or kind, examples, **more)(run)
@@ -55,29 +51,20 @@ def job(
     more="You may omit job_id and schema_version. docs/job-protocol.md describes every field.",
 )
 @option("file FILE|-", "a file that contains one job as JSON")
-def submit_file(args: argparse.Namespace) -> Envelope:
+def submit_file(args: Given) -> Envelope:
     """Submit the job in a file; ``job_id`` and ``schema_version`` may be absent. Raises JobError when it is not a
     valid job."""
     from jobs.check import check
     from jobs.payloads import JobFile
 
-    workspace, settings = workspace_and_settings(args)
     job = read_json_argument(args.file)
     add_defaults(job)
     fields = check(JobFile, job).model_dump(exclude_none=True, exclude={"schema_version"})
-    return submit_job(args, workspace, settings, fields.pop("kind"), fields.pop("payload"), **fields)
+    return submit_job(args, fields.pop("kind"), fields.pop("payload"), **fields)
 
 
-def submit_job(
-    args: argparse.Namespace,
-    workspace: Workspace,
-    settings: Settings,
-    kind: str,
-    payload: dict[str, Any],
-    **fields: Any,
-) -> Envelope:
-    """Submit a job with the options of ``command_line.waits``. ``settings`` are the settings; ``fields`` are other
-    fields of the job file.
+def submit_job(args: Given, kind: str, payload: dict[str, Any], **fields: Any) -> Envelope:
+    """Submit a job with the options of ``command_line.waits``. ``fields`` are other fields of the job file.
 
     Returns the job's id, and its result when the command waits for it; with ``--markdown``, its document, too. Raises
     as ``submission.submit``.
@@ -86,9 +73,9 @@ def submit_job(
     if args.correlation_id is not None:
         fields["correlation_id"] = args.correlation_id
     fields["job_id"] = fields.get("job_id") or new_job_id()
-    with Progress(workspace, fields["job_id"]) as seen:
+    with Progress(args.place, fields["job_id"]) as seen:
         answer = submit(
-            workspace, settings, kind, payload,
+            *args.opened, kind, payload,
             start=not args.no_start, wait=args.wait, wait_seconds=args.timeout, on_record=seen, **fields,
         )  # fmt: skip
     if "markdown" not in args or not args.markdown:
@@ -96,12 +83,10 @@ def submit_job(
     return {**answer, "markdown": document(kind, answer.get("result"))}
 
 
-def submit_for_target(
-    args: argparse.Namespace, workspace: Workspace, settings: Settings, kind: str, payload: dict[str, Any]
-) -> Envelope:
+def submit_for_target(args: Given, kind: str, payload: dict[str, Any]) -> Envelope:
     """Submit a job whose payload names memories or a topic. Raises as ``require_targets`` and ``submit_job``."""
-    require_targets(workspace, kind, payload)
-    return submit_job(args, workspace, settings, kind, payload)
+    require_targets(args.place, kind, payload)
+    return submit_job(args, kind, payload)
 
 
 def require_targets(workspace: Workspace, kind: str, payload: dict[str, Any]) -> None:

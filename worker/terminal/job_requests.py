@@ -21,10 +21,9 @@ from ..admin import requests, selection
 from ..admin.requests import worker_of
 from ..wording import counted
 from . import output as terminal
-from .command_line import Show, added, option, verb
+from .command_line import Given, Show, added, option, verb
 from .job_table import by_state, filters_of, which_jobs
 from .output import Envelope, say, state
-from .process_commands import workspace_and_settings
 from .progress import waiting_status
 
 if TYPE_CHECKING:
@@ -101,19 +100,18 @@ _WHAT = {"cancel": "Cancel", "retry": "Run again", "dismiss": "Remove from the l
     show=_outcome("is removed", "removed from the list"),
 )
 @added(_many_jobs)
-def ask(args: argparse.Namespace) -> Envelope:
+def ask(args: Given) -> Envelope:
     """Cancel jobs, run them again or remove them from the list. Returns when the worker has answered the request, or
     after a while."""
-    workspace, _ = workspace_and_settings(args)
-    job_ids = _selected_ids(args, workspace.spool)
+    job_ids = _selected_ids(args, args.place.spool)
     start = not getattr(args, "no_start", False)
-    with waiting_status(workspace, "the worker to answer"):
-        outcome = requests.ask(workspace, args.verb, job_ids, start=start)
+    with waiting_status(args.place, "the worker to answer"):
+        outcome = requests.ask(args.place, args.verb, job_ids, start=start)
     started = {"worker_started": outcome.worker_started} if args.verb == "retry" else {}
     return _outcome_envelope(args, outcome, **started)
 
 
-def _selected_ids(args: argparse.Namespace, spool_paths: SpoolPaths) -> list[str]:
+def _selected_ids(args: Given, spool_paths: SpoolPaths) -> list[str]:
     """The job ids of a request: those given, or those that match the filters after the user has confirmed them.
 
     Raises JobError: ARGUMENT_INVALID, JOB_NOT_FOUND, NOT_CONFIRMED.
@@ -145,7 +143,7 @@ def _line(brief: JobRow) -> str:
     return f"{brief['job_id']}  {brief['kind'] or '-'}  {brief['state']}{error}"
 
 
-def _outcome_envelope(args: argparse.Namespace, outcome: requests.Outcome, **more: bool) -> Envelope:
+def _outcome_envelope(args: Given, outcome: requests.Outcome, **more: bool) -> Envelope:
     """The envelope for one named job, or for several: then each outcome, and a failure if one was refused."""
     if len(args.job_ids) == 1:
         if outcome.skipped:
@@ -175,9 +173,9 @@ def requested(answer: Envelope) -> None:
 
 @verb("jobs pause", "finish the running jobs and start no more, until resume", needs="asks", show=requested)
 @verb("jobs resume", "start jobs again after a pause", needs="asks", show=requested)
-def ask_worker(args: argparse.Namespace) -> Envelope:
+def ask_worker(args: Given) -> Envelope:
     """Pause the queue until ``resume``, also across restarts of the worker; running jobs finish. Or resume it."""
-    return envelope.success(**requests.ask_worker(workspace_and_settings(args)[0], args.verb))
+    return envelope.success(**requests.ask_worker(args.place, args.verb))
 
 
 def drained(answer: Envelope) -> None:
@@ -193,21 +191,20 @@ def drained(answer: Envelope) -> None:
     show=drained,
 )
 @option("--timeout SECONDS", "maximum time to wait (default: no limit)", type=float)
-def drain(args: argparse.Namespace) -> Envelope:
+def drain(args: Given) -> Envelope:
     """Let the worker finish all due jobs, accept no more drops and exit. Returns when it has exited.
 
     Raises JobError: WORKER_NOT_RUNNING, also when the worker stops before it reads the request; WAIT_TIMEOUT.
     """
-    workspace, _ = workspace_and_settings(args)
     deadline = None if args.timeout is None else time.monotonic() + args.timeout
-    with waiting_status(workspace, "the due jobs to be finished"):
+    with waiting_status(args.place, "the due jobs to be finished"):
         # A starting worker removes the request: it was for its predecessor. So its heartbeat has to be there first.
-        pid = _wait_for(lambda: _worker_pid(workspace), workspace, args.timeout, deadline)
-        client.request(workspace.spool, "drain")
-        request = workspace.spool.request("drain")
-        _wait_for(lambda: not request.exists(), workspace, args.timeout, deadline)
-        _wait_for(lambda: _has_left(workspace, pid), workspace, args.timeout, deadline)
-    return envelope.success(drained=True, worker=worker_of(workspace))
+        pid = _wait_for(lambda: _worker_pid(args.place), args.place, args.timeout, deadline)
+        client.request(args.place.spool, "drain")
+        request = args.place.spool.request("drain")
+        _wait_for(lambda: not request.exists(), args.place, args.timeout, deadline)
+        _wait_for(lambda: _has_left(args.place, pid), args.place, args.timeout, deadline)
+    return envelope.success(drained=True, worker=worker_of(args.place))
 
 
 def _worker_pid(workspace: Workspace) -> int | None:
@@ -248,20 +245,19 @@ def pruned(answer: Envelope) -> None:
 
 
 @verb("jobs prune", "remove records and rejected files whose retention time is over", show=pruned)
-def prune(args: argparse.Namespace) -> Envelope:
+def prune(args: Given) -> Envelope:
     """Remove records and files past their retention. A running worker does it; otherwise this process does."""
     from ..scheduling import retention
 
-    workspace, settings = workspace_and_settings(args)
-    spool_paths = workspace.spool
+    spool_paths = args.place.spool
     if not spool_paths.root.is_dir():
         return envelope.success(pruned=0)
     files.make_folder(spool_paths.worker)
     with Lock(spool_paths.lock) as lock:
         if not lock.acquire():
-            return envelope.success(**requests.ask_worker(workspace, "prune"))
+            return envelope.success(**requests.ask_worker(args.place, "prune"))
         live = {record.job_id for record in spool.records(spool_paths) if not record.ended}
         count = 0
-        while gone := retention.prune(workspace, settings, lambda job_id: job_id in live, time.time()):
+        while gone := retention.prune(args.place, args.settings, lambda job_id: job_id in live, time.time()):
             count += gone
     return envelope.success(pruned=count)

@@ -14,6 +14,7 @@ from jobs.subjects import MOST_MEMORIES
 
 from ..admin import selection
 from ..wording import age, counted, local, of_all, shortened
+from .command_line import Given
 from .output import Layout, Part, columns, facts, say, state, table
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def which_jobs(parser: argparse.ArgumentParser) -> None:
         group.add_argument(flag, metavar=metavar, help=text)
 
 
-def filters_of(args: argparse.Namespace) -> dict[str, Any]:
+def filters_of(args: Given) -> dict[str, Any]:
     """The filters in the form of ``selection.filtered``. Raises JobError: ARGUMENT_INVALID when a value is wrong."""
     return {
         "states": selection.states_of(args.state),

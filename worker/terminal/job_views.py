@@ -1,7 +1,7 @@
 """Prints jobs: the answer of a command that submits one, a job's result, the life of one job.
 
-The view of a kind's result is ``show_KIND`` in a module of ``kinds``. Without one, the result's fields are printed as
-they are.
+The view of a kind's result is ``show_KIND`` in a module of ``kinds``: it gets the fields of the result, beside those of
+the answer. Without one, the result's fields are printed as they are.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def show_result(answer: Envelope) -> None:
     if view is None and "job_id" in answer:
         say(state(str(answer.get("state", "succeeded"))), f" {answer['job_id']}")
     try:
-        (view or _plain)(answer)
+        (view or _plain)({**answer, **answer["result"]} if view else answer)
     except (KeyError, TypeError):  # a forget job removed parts of it, or another version wrote it
         _plain(answer)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -18,11 +17,11 @@ from ..admin import selection
 from ..admin.job_details import JobSubjects, damaged, job_details, kept_copy
 from ..log import rotated_files
 from ..wording import age, counted, shortened, span
-from .command_line import IN_MARKDOWN, added, group, limit, option, verb
+from .command_line import IN_MARKDOWN, Given, added, group, limit, option, verb
 from .job_table import by_state, filters_of, matching, print_causes, print_jobs, which_jobs
 from .job_views import show_life
 from .output import Envelope, say, table
-from .process_commands import require_positive, workspace_and_settings
+from .process_commands import require_positive
 from .progress import Progress
 
 if TYPE_CHECKING:
@@ -62,14 +61,13 @@ def job_list(answer: Envelope) -> None:
 @added(which_jobs)
 @limit("jobs")
 @option("--after NEXT", 'continue an earlier list: the value of its "next"')
-def list_jobs(args: argparse.Namespace) -> Envelope:
+def list_jobs(args: Given) -> Envelope:
     """A page of jobs, newest first, with the files in the inbox, the rejected files and the causes of failures.
 
     Raises JobError: ARGUMENT_INVALID when the limit or a filter is wrong.
     """
-    workspace, _ = workspace_and_settings(args)
     require_positive(args.limit)
-    spool_paths, filters = workspace.spool, filters_of(args)
+    spool_paths, filters = args.place.spool, filters_of(args)
     rows = matching(spool_paths, filters)
     page = record_cache.page(rows, args.limit, args.after)
     wants_rejected = "rejected" in filters["states"]
@@ -129,10 +127,9 @@ def all_causes(answer: Envelope) -> None:
     show=all_causes,
 )
 @added(which_jobs)
-def causes(args: argparse.Namespace) -> Envelope:
+def causes(args: Given) -> Envelope:
     """The causes of failures among the jobs that match the filters."""
-    workspace, _ = workspace_and_settings(args)
-    return envelope.success(causes=record_cache.causes(matching(workspace.spool, filters_of(args))))
+    return envelope.success(causes=record_cache.causes(matching(args.place.spool, filters_of(args))))
 
 
 @verb(
@@ -144,15 +141,14 @@ def causes(args: argparse.Namespace) -> Envelope:
 @_ONE_JOB
 @option("--log", "also show the lines of the worker's log about the job")
 @IN_MARKDOWN
-def show(args: argparse.Namespace) -> Envelope:
+def show(args: Given) -> Envelope:
     """One job: its record, its copy if it is kept, its progress and, with ``--log``, its log lines.
 
     Raises as ``job_details``.
     """
-    workspace, _ = workspace_and_settings(args)
-    job_id = selection.resolved(workspace.spool, args.job_id)
-    log = {"log": list(log_lines(workspace.spool, job_id))} if args.log else {}
-    return envelope.success(**job_details(workspace, job_id, in_markdown=args.markdown), **log)
+    job_id = selection.resolved(args.place.spool, args.job_id)
+    log = {"log": list(log_lines(args.place.spool, job_id))} if args.log else {}
+    return envelope.success(**job_details(args.place, job_id, in_markdown=args.markdown), **log)
 
 
 def log_lines(spool_paths: SpoolPaths, job_id: str) -> Iterator[str]:
@@ -174,13 +170,12 @@ def log_lines(spool_paths: SpoolPaths, job_id: str) -> Iterator[str]:
 )
 @_ONE_JOB
 @added(add_timeout)
-def wait(args: argparse.Namespace) -> Envelope:
+def wait(args: Given) -> Envelope:
     """Wait for a job's end; returns its result. Raises the job's JobError unless it succeeded."""
-    workspace, _ = workspace_and_settings(args)
-    spool_paths = workspace.spool
+    spool_paths = args.place.spool
     job_id = selection.resolved(spool_paths, args.job_id)
     try:
-        with Progress(workspace, job_id) as seen:
+        with Progress(args.place, job_id) as seen:
             record = client.wait(spool_paths, job_id, args.timeout, seen)
     except ValueError as error:
         raise damaged(job_id) from error
@@ -205,9 +200,8 @@ def watched(answer: Envelope) -> None:
 @added(which_jobs)
 @option("--interval SECONDS", "time between two updates (default 1)", type=float, default=1.0)
 @option("--until-idle", "exit when no job waits or runs; exit code 1 if a job failed")
-def watch(args: argparse.Namespace) -> Envelope:
+def watch(args: Given) -> Envelope:
     """Show the queue live until Ctrl-C, or until it is idle."""
     from .watch import watch as look_on
 
-    workspace, _ = workspace_and_settings(args)
-    return look_on(workspace, filters_of(args), args.interval, until_idle=args.until_idle, as_json=args.json)
+    return look_on(args.place, filters_of(args), args.interval, until_idle=args.until_idle, as_json=args.json)

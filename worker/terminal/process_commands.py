@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import signal
 import time
 from pathlib import Path
 
-from bridge import trust
-from bridge.settings import Settings
 from jobs import launch
 from jobs.errors import JobError
 from jobs.layout import Workspace, expand_home, find_workspace
 
+from .command_line import Given
 from .progress import waiting_status
 
 _UNKNOWN_HOLDER_SECONDS = 20.0  # a starting worker has written its heartbeat by then
 
 
-def workspace_of(args: argparse.Namespace) -> Workspace:
+def workspace_of(args: Given) -> Workspace:
     """The workspace of a command. Raises as ``find_workspace``."""
     return find_workspace(args.workspace, Path.cwd())
-
-
-def workspace_and_settings(args: argparse.Namespace, *, anywhere: bool = False) -> tuple[Workspace, Settings]:
-    """The workspace of a command and its settings. Raises as ``trust.open_workspace``."""
-    return trust.open_workspace(args.workspace, Path.cwd(), anywhere=anywhere)
 
 
 def require_positive(limit: int) -> None:

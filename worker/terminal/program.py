@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
@@ -13,9 +12,9 @@ from bridge.user_settings import require_effect, write_user_file
 from jobs.errors import JobError
 from jobs.spelling import nearest
 
-from .command_line import command, option, verb
+from .command_line import ANYWHERE, Given, command, option, verb
 from .output import Envelope, fields, say, table
-from .process_commands import workspace_and_settings, workspace_of
+from .process_commands import workspace_of
 
 SHELLS = ("bash", "zsh", "fish", "powershell")
 
@@ -23,7 +22,7 @@ SHELLS = ("bash", "zsh", "fish", "powershell")
 @command("demo", ["demo", "demo --keep"], more="It creates a temporary workspace and removes it afterwards.")
 @option("--keep", "keep the workspace for your own trials")
 @option("--graph", "ask the knowledge graph too; adds it if necessary")
-def demo(args: argparse.Namespace) -> Envelope:
+def demo(args: Given) -> Envelope:
     """Play the demo; returns its measurements."""
     from .demo import demo as play
 
@@ -56,7 +55,7 @@ def show_setup(answer: Envelope) -> None:
 @option("--from FILE", "a wheel or folder with the model that you chose", dest="source")
 @option("--graph", "add the knowledge graph to this installation instead")
 @option("--team", "add the driver of a team's database instead")
-def setup(args: argparse.Namespace) -> Envelope:
+def setup(args: Given) -> Envelope:
     """Verify the default model, or fetch the one that was chosen instead; returns its folder. Or add extras; returns
     which were added and which were there.
 
@@ -90,10 +89,10 @@ def show_settings(answer: Envelope) -> None:
 
 
 @command("settings", ["settings", "settings set max_results 10"], show=show_settings)
-def settings(args: argparse.Namespace) -> Envelope:
+@ANYWHERE
+def settings(args: Given) -> Envelope:
     """All settings with their values and sources."""
-    _, in_force = workspace_and_settings(args, anywhere=True)
-    return envelope.success(settings=[row._asdict() for row in settings_table(in_force)])
+    return envelope.success(settings=[row._asdict() for row in settings_table(args.settings)])
 
 
 def show_setting(answer: Envelope) -> None:
@@ -108,17 +107,17 @@ def show_setting(answer: Envelope) -> None:
     ["set max_results 10", "set LLM_API_KEY - < key.txt"],
     show=show_setting,
 )
+@ANYWHERE
 @option("name NAME", "its name, such as max_results, or its variable")
 @option("value VALUE|-", "its value; - for standard input, such as that of a key")
-def settings_set(args: argparse.Namespace) -> Envelope:
+def settings_set(args: Given) -> Envelope:
     """Set one setting in the user's ``config.toml``; ``value`` is as it is shown.
 
     Raises JobError: ARGUMENT_INVALID for an unknown setting and for one that would not take effect, SETTING_INVALID for
     a wrong value, and what writing the file raises.
     """
-    _, in_force = workspace_and_settings(args, anywhere=True)
     # All but the one that says where the file is.
-    rows = {row.name: row for row in settings_table(in_force) if row.name != "config_dir"}
+    rows = {row.name: row for row in settings_table(args.settings) if row.name != "config_dir"}
     given = args.name.strip()
     name = next((row.name for row in rows.values() if given.upper() == row.variable), given.lower())
     if name not in rows:
@@ -130,8 +129,8 @@ def settings_set(args: argparse.Namespace) -> Envelope:
     value = sys.stdin.readline().strip() if args.value == "-" else args.value
     wanted = getattr(load({name: value}), name)
     wanted = str(wanted) if isinstance(wanted, Path) else wanted
-    path = user_file(in_force)
-    require_effect(in_force, {name: wanted}, path)
+    path = user_file(args.settings)
+    require_effect(args.settings, {name: wanted}, path)
     write_user_file(path, {name: wanted})
     shown = next(row for row in settings_table(load()) if row.name == name)
     return envelope.success(name=name, variable=shown.variable, value=shown.value, file=str(path))
@@ -140,7 +139,7 @@ def settings_set(args: argparse.Namespace) -> Envelope:
 @command(
     "trust", more="Needed after a clone, a backup or a move from another machine. Inspect the files first.", show=fields
 )
-def trust_workspace(args: argparse.Namespace) -> Envelope:
+def trust_workspace(args: Given) -> Envelope:
     """Mark the workspace as trusted by this user."""
     workspace = workspace_of(args)
     trust.adopt(workspace, load().config_folder, trusted=True)
@@ -163,7 +162,7 @@ def show_script(answer: Envelope) -> None:
     show=show_script,
 )
 @option("shell SHELL", ", ".join(SHELLS), choices=SHELLS)
-def completion(args: argparse.Namespace) -> Envelope:
+def completion(args: Given) -> Envelope:
     """The script that installs completion in a shell."""
     from .completion import script
 
@@ -171,7 +170,7 @@ def completion(args: argparse.Namespace) -> Envelope:
 
 
 @command("mcp", ["mcp --workspace ~/project"], json=False)  # stdout carries the protocol
-def mcp(args: argparse.Namespace) -> Envelope:
+def mcp(args: Given) -> Envelope:
     """Serve an agent over stdin and stdout; this process ends when the agent disconnects."""
     from ..mcp.library import import_library
 

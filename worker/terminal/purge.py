@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import shutil
@@ -22,9 +21,9 @@ from jobs.lock import Lock
 
 from ..wording import counted, size
 from . import output as terminal
-from .command_line import YES, command, option
+from .command_line import YES, Given, command, option
 from .output import Envelope, say
-from .process_commands import stop_worker, workspace_and_settings
+from .process_commands import stop_worker
 
 _STOP_SECONDS = 120.0  # for the worker's running jobs
 _CHILD_SECONDS = 15.0  # the child of a worker that died may still be closing the stores
@@ -71,32 +70,31 @@ def show(answer: Envelope) -> None:
 )
 @option("--dry-run", "show what would be removed, and change nothing")
 @YES
-def purge(args: argparse.Namespace) -> Envelope:
+def purge(args: Given) -> Envelope:
     """Remove the workspace's own folders after the user has confirmed it; with ``--dry-run``, only list them.
 
     Raises JobError: WORKSPACE_NOT_TRUSTED, NOT_CONFIRMED, WORKER_RUNNING, STORE_BUSY, PURGE_INCOMPLETE.
     """
-    workspace, settings = workspace_and_settings(args)
-    marked = trust.marked_folders(workspace, settings.config_folder)
+    marked = trust.marked_folders(args.place, args.settings.config_folder)
     folders = [_measured(folder) for folder in marked]
-    jobs = _waiting_jobs(workspace) if workspace.spool.root in marked else 0
+    jobs = _waiting_jobs(args.place) if args.place.spool.root in marked else 0
     if folders and not args.dry_run and not args.yes:
         lines = [_named(each) for each in folders]
-        question = f"Remove everything that {workspace.root} remembers, {_with_jobs(jobs)}for good?"
+        question = f"Remove everything that {args.place.root} remembers, {_with_jobs(jobs)}for good?"
         terminal.confirm(args.json, lines, "folder", question, "Removing cannot be undone; not confirmed.")
-    was_stopped = bool(folders) and not args.dry_run and stop_worker(workspace, _STOP_SECONDS)
+    was_stopped = bool(folders) and not args.dry_run and stop_worker(args.place, _STOP_SECONDS)
     is_unlisted = False
     if folders and not args.dry_run:
-        is_unlisted = _remove(workspace, settings, marked)
+        is_unlisted = _remove(args.place, args.settings, marked)
     return envelope.success(
-        workspace=str(workspace.root),
+        workspace=str(args.place.root),
         dry_run=args.dry_run,
         worker_stopped=was_stopped,
         folders=[asdict(folder) for folder in folders],
         waiting_jobs=jobs,
         trust_removed=is_unlisted,
-        kept=[str(folder) for folder in workspace.own_folders if folder not in marked and os.path.lexists(folder)],
-        remains=_remaining(settings),
+        kept=[str(folder) for folder in args.place.own_folders if folder not in marked and os.path.lexists(folder)],
+        remains=_remaining(args.settings),
     )
 
 

@@ -3,7 +3,6 @@ it is shown, so that they start fast."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from bridge.argument_table import NO_BUDGET
 from bridge.interface.arguments import Words, add_explain_options, add_question_options, explain_values, question_values
 from bridge.search.query_client import ask_for
 
-from .command_line import Decorator, Show, added, command, option
+from .command_line import Decorator, Given, Show, added, command, option
 
 if TYPE_CHECKING:
     from .output import Envelope
@@ -46,7 +45,7 @@ def _hits(name: str) -> Show:
 @option("--text", "show the whole text of each hit, not its best passages")
 @option("--best-passages", "with --json, also the passages of each hit that match best")
 @added(lambda parser: add_question_options(parser, "token budget of the answer (default: none; with --json 2000)"))
-def retrieve(args: argparse.Namespace) -> Envelope:
+def retrieve(args: Given) -> Envelope:
     """The memories that match the query.
 
     For people it adds the best passages of each hit, the ``query``, whose words are marked, and ``whole``: whether to
@@ -65,7 +64,7 @@ def retrieve(args: argparse.Namespace) -> Envelope:
 @command("explain", ['explain "Which database do we use?"', "explain --id 12 13"], show=_hits("explain"))
 @question("query", "the query that found the memories", nargs="*")
 @added(add_explain_options)
-def explain(args: argparse.Namespace) -> Envelope:
+def explain(args: Given) -> Envelope:
     """The parts of the scores."""
     return _parsed(ask_for("explain", args.workspace, explain_values(args)))
 
@@ -73,7 +72,7 @@ def explain(args: argparse.Namespace) -> Envelope:
 @command("context", ['context "Which database do we use?" --max-tokens 800'], show=_hits("context"))
 @question("query", "the query, as a sentence or as words")
 @added(add_question_options)
-def context(args: argparse.Namespace) -> Envelope:
+def context(args: Given) -> Envelope:
     """A block of matching notes within a token budget."""
     return _parsed(ask_for("context", args.workspace, question_values(args)))
 

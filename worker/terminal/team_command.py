@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,9 +18,9 @@ from jobs.layout import Workspace
 
 from ..admin import team
 from ..wording import counted, span
-from .command_line import command, group, option, verb
+from .command_line import Given, command, group, option, verb
 from .output import Envelope, facts, say, table
-from .process_commands import require_positive, stop_worker, workspace_and_settings
+from .process_commands import require_positive, stop_worker
 
 if TYPE_CHECKING:
     from ..admin.shapes import TeamCopy, TeamStatus
@@ -55,11 +54,10 @@ def show_made(answer: Envelope) -> None:
     show=show_made,
 )
 @option("--name NAME", "its name in the team (default: the name of the folder)")
-def share(args: argparse.Namespace) -> Envelope:
+def share(args: Given) -> Envelope:
     """Share the workspace, and wait until the team has its memories. Raises JobError as ``admin.team.share``."""
-    workspace, settings = workspace_and_settings(args)
-    made = _with_worker_stopped(workspace, lambda: team.share(workspace, settings, args.name))
-    return _followed(workspace, settings, made.workspace_id, joined=False)
+    made = _with_worker_stopped(args.place, lambda: team.share(args.place, args.settings, args.name))
+    return _followed(args.place, args.settings, made.workspace_id, joined=False)
 
 
 @verb(
@@ -71,11 +69,10 @@ def share(args: argparse.Namespace) -> Envelope:
     show=show_made,
 )
 @option("id ID", "the id that team share has printed, or the name if one alone has it: team list")
-def join(args: argparse.Namespace) -> Envelope:
+def join(args: Given) -> Envelope:
     """Join a workspace of the team, and wait until its memories are here. Raises JobError as ``admin.team.join``."""
-    workspace, settings = workspace_and_settings(args)
-    made = _with_worker_stopped(workspace, lambda: team.join(workspace, settings, args.id))
-    return _followed(workspace, settings, made.workspace_id, joined=True)
+    made = _with_worker_stopped(args.place, lambda: team.join(args.place, args.settings, args.id))
+    return _followed(args.place, args.settings, made.workspace_id, joined=True)
 
 
 def show_left(answer: Envelope) -> None:
@@ -90,10 +87,9 @@ def show_left(answer: Envelope) -> None:
     needs="starts",
     show=show_left,
 )
-def leave(args: argparse.Namespace) -> Envelope:
+def leave(args: Given) -> Envelope:
     """Leave the team, and keep the memories. Raises JobError as ``admin.team.leave``."""
-    workspace, settings = workspace_and_settings(args)
-    _with_worker_stopped(workspace, lambda: team.leave(workspace, settings), starts=False)
+    _with_worker_stopped(args.place, lambda: team.leave(args.place, args.settings), starts=False)
     return envelope.success(left=True)
 
 
@@ -195,9 +191,9 @@ def show_status(answer: Envelope) -> None:
     ["status", "status --json"],
     show=show_status,
 )
-def status(args: argparse.Namespace) -> Envelope:
+def status(args: Given) -> Envelope:
     """The workspace's team. Raises JobError as ``admin.team.status``."""
-    return envelope.success(team=team.status(*workspace_and_settings(args)))
+    return envelope.success(team=team.status(*args.opened))
 
 
 def show_dismissed(answer: Envelope) -> None:
@@ -213,11 +209,11 @@ def show_dismissed(answer: Envelope) -> None:
 )
 @option("job_ids JOB_ID", "from the end of team status", nargs="*")
 @option("--all", "all failed jobs")
-def dismiss(args: argparse.Namespace) -> Envelope:
+def dismiss(args: Given) -> Envelope:
     """Remove failed jobs from the team's list. Raises JobError as ``admin.team.dismiss``; ARGUMENT_INVALID."""
     if not args.job_ids and not args.all:
         raise JobError("ARGUMENT_INVALID", "Name the jobs, or give --all for all failed ones.")
-    dismissed = team.dismiss(*workspace_and_settings(args), None if args.all else args.job_ids)
+    dismissed = team.dismiss(*args.opened, None if args.all else args.job_ids)
     return envelope.success(dismissed=dismissed)
 
 
@@ -238,10 +234,10 @@ def show_list(answer: Envelope) -> None:
 
 @verb("team list", "show the team's workspaces", show=show_list)
 @option("--limit N", "at most N (default 100)", type=int, default=100)
-def list_workspaces(args: argparse.Namespace) -> Envelope:
+def list_workspaces(args: Given) -> Envelope:
     """The team's workspaces. Raises JobError as ``admin.team.list_workspaces``."""
     require_positive(args.limit)
-    settings = trust.settings_of(workspace_and_settings(args)[0])
+    settings = trust.settings_of(args.place)
     return envelope.success(workspaces=team.list_workspaces(settings, args.limit))
 
 
@@ -269,7 +265,7 @@ def list_workspaces(args: argparse.Namespace) -> Envelope:
     type=int,
     default=0,
 )
-def serve(args: argparse.Namespace) -> Envelope:
+def serve(args: Given) -> Envelope:
     """Run the gateway until it is ended. Raises JobError as ``gateway.serving.serve``."""
     opening.require_driver()
     from ..gateway.serving import Serving, serve  # only a gateway needs a server
@@ -278,10 +274,9 @@ def serve(args: argparse.Namespace) -> Envelope:
     if args.workers < 0 or (args.workers and args.copies is None):
         raise JobError("ARGUMENT_INVALID", "--workers needs --copies, a folder for copies of the workspaces.")
     copies = None if args.copies is None else args.copies.resolve()
-    _, settings = workspace_and_settings(args)
     given = {name: getattr(args, name) for name in Serving.__dataclass_fields__ if name in args}
     runs = PoolOptions(copies / "pool", args.workers) if copies is not None and args.workers else None
-    serve(settings, Serving(**given | {"copies": copies, "pool": runs}))
+    serve(args.settings, Serving(**given | {"copies": copies, "pool": runs}))
     return envelope.success(served=True)
 
 
@@ -299,15 +294,17 @@ def serve(args: argparse.Namespace) -> Envelope:
     "the address for them (default 127.0.0.1); they have no names and no texts",
     default="127.0.0.1",
 )
-def pool(args: argparse.Namespace) -> Envelope:
+def pool(args: Given) -> Envelope:
     """Run a pool of workers until it is ended. Raises JobError as ``pool.running.run``; ARGUMENT_INVALID."""
     opening.require_driver()
     from ..pool.running import PoolOptions, run  # only a pool needs a client of Postgres
 
     if args.workers < 1 or args.copies < args.workers:
         raise JobError("ARGUMENT_INVALID", "--workers must be at least 1, and --copies at least as many.")
-    _, settings = workspace_and_settings(args)
-    run(settings, PoolOptions(args.folder.resolve(), args.workers, args.copies, args.metrics_port, args.metrics_host))
+    run(
+        args.settings,
+        PoolOptions(args.folder.resolve(), args.workers, args.copies, args.metrics_port, args.metrics_host),
+    )
     return envelope.success(ran=True)
 
 
@@ -375,13 +372,12 @@ _GROUP = option("group GROUP", "")
 @option("id ID", "")
 @option("--person PERSON", "")
 @option("--group GROUP", "")
-def people(args: argparse.Namespace) -> Envelope:
+def people(args: Given) -> Envelope:
     """What an operator asks about persons, groups, tokens and workspaces. Raises JobError as ``admin.people``."""
     opening.require_driver()
     from ..admin import people as admin_people
 
-    _, settings = workspace_and_settings(args)
-    return envelope.success(**admin_people.asked(settings, args))
+    return envelope.success(**admin_people.asked(args.settings, args))
 
 
 def _number(value: int | None, without: str) -> str:

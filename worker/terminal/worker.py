@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,11 +13,11 @@ from jobs.errors import JobError
 
 from ..admin.requests import worker_of
 from ..wording import counted, size, span
-from .command_line import command, option, verb
+from .command_line import Given, command, option, verb
 from .job_table import by_state, print_causes
 from .job_views import progress
 from .output import Envelope, Value, facts, say, state
-from .process_commands import stop_worker, workspace_and_settings, workspace_of
+from .process_commands import stop_worker, workspace_of
 
 _MOST_CAUSES = 5
 
@@ -32,12 +31,11 @@ _LEAVES = option("--leave-when-idle", "let it end after a time without work")
     needs="is",
 )
 @verb("worker run", "run a worker in the foreground, until Ctrl-C", needs="is")
-def run(args: argparse.Namespace) -> Envelope:
+def run(args: Given) -> Envelope:
     """Run a worker in the foreground. ``cognee-memory worker`` without a subcommand does the same."""
     from ..daemon import serve
 
-    workspace, settings = workspace_and_settings(args)
-    serve(workspace, settings, foreground=True)
+    serve(args.place, args.settings, foreground=True)
     return envelope.success(stopped=True)
 
 
@@ -51,11 +49,10 @@ def show(answer: Envelope) -> None:
 
 @verb("worker start", "start a worker in the background, unless one is running", needs="is", show=show)
 @_LEAVES
-def start(args: argparse.Namespace) -> Envelope:
+def start(args: Given) -> Envelope:
     """Start a worker in the background, unless one is running; with ``leave_when_idle`` one that ends by itself."""
-    workspace, _ = workspace_and_settings(args)
-    started = launch.start(workspace, leave_when_idle=args.leave_when_idle)
-    return envelope.success(started=started, worker=worker_of(workspace))
+    started = launch.start(args.place, leave_when_idle=args.leave_when_idle)
+    return envelope.success(started=started, worker=worker_of(args.place))
 
 
 def show_stopped(answer: Envelope) -> None:
@@ -70,14 +67,13 @@ def show_stopped(answer: Envelope) -> None:
     needs="worker",
     show=show_stopped,
 )
-def stop(args: argparse.Namespace) -> Envelope:
+def stop(args: Given) -> Envelope:
     """Send SIGTERM to the worker and wait until it has finished its running jobs and exited.
 
     Raises JobError: WORKER_NOT_RUNNING.
     """
-    workspace, _ = workspace_and_settings(args)
-    if not stop_worker(workspace):
-        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
+    if not stop_worker(args.place):
+        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {args.place.root}.")
     return envelope.success(stopped=True)
 
 
@@ -88,19 +84,18 @@ def stop(args: argparse.Namespace) -> Envelope:
     show=show,
 )
 @_LEAVES
-def restart(args: argparse.Namespace) -> Envelope:
+def restart(args: Given) -> Envelope:
     """Stop the worker, if one is running, and start a new one."""
     stop_worker(workspace_of(args))
     return start(args)
 
 
 @verb("worker status", "show what the worker is doing", needs="worker", show=show)
-def status(args: argparse.Namespace) -> Envelope:
+def status(args: Given) -> Envelope:
     """The state of the worker. Raises JobError: WORKER_NOT_RUNNING."""
-    workspace, _ = workspace_and_settings(args)
-    worker = worker_of(workspace)
+    worker = worker_of(args.place)
     if not worker["alive"]:
-        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
+        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {args.place.root}.")
     return envelope.success(worker=worker)
 
 
@@ -145,13 +140,12 @@ def show_logs(answer: Envelope) -> None:
 @verb("worker logs", "show the end of the worker's log", ["logs --lines 100", "logs --follow"], show=show_logs)
 @option("--lines N", "how many lines (default 40)", type=int, default=40)
 @option("-f --follow", "keep printing new lines, until Ctrl-C")
-def logs(args: argparse.Namespace) -> Envelope:
+def logs(args: Given) -> Envelope:
     """The last lines of the log; with ``--follow``, print new lines until Ctrl-C.
 
     Raises JobError: ARGUMENT_INVALID when the number of lines is negative.
     """
-    workspace, _ = workspace_and_settings(args)
-    path = workspace.spool.log
+    path = args.place.spool.log
     if args.lines < 0:
         raise JobError("ARGUMENT_INVALID", "--lines must be at least 0.")
     if args.follow:
@@ -167,7 +161,7 @@ def last_lines(path: Path, count: int) -> list[str]:
     return text.removesuffix("\n").split("\n")[-count:] if text else []
 
 
-def _follow(path: Path, args: argparse.Namespace) -> Envelope:
+def _follow(path: Path, args: Given) -> Envelope:
     """Print new lines until Ctrl-C; with ``--json`` one object for each."""
     from .watch import Tail, emit
 
@@ -220,11 +214,11 @@ def show_overview(answer: Envelope) -> None:
 
 
 @command("status", ["status", "status --json"], show=show_overview)
-def overview(args: argparse.Namespace) -> Envelope:
+def overview(args: Given) -> Envelope:
     """The overview of worker, queue and memory."""
     from ..admin.overview import overview as overview_of
 
-    return envelope.success(**overview_of(*workspace_and_settings(args)))
+    return envelope.success(**overview_of(*args.opened))
 
 
 def _graph(memory: Envelope, answer: Envelope) -> str:

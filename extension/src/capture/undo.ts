@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { NewJob } from "#types";
-import { MemoryError } from "../core/error";
+import { Ended, MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import { inbox } from "../core/layout";
 import { plain } from "../core/text";
@@ -17,17 +17,14 @@ import { askFor } from "../status/requests";
 export async function undoCapture(services: Services, bar: StatusBar): Promise<void> {
   const { captured } = bar;
   const folder = services.folders().find(({ uri }) => uri.fsPath === captured?.folder);
-  if (captured === null || folder === undefined) {
-    void vscode.window.showInformationMessage("Nothing was remembered by itself that could be undone.");
-    return;
-  }
+  if (captured === null || folder === undefined)
+    throw new Ended("Nothing was remembered by itself that could be undone.");
   const topic = plain(captured.topic, 100);
   const { state, result } = outcomeOf(captured);
   if (result !== null) {
     if (result.duplicate) {
       bar.forgetCaptured();
-      void vscode.window.showInformationMessage(`“${topic}” was remembered before already, so it stays.`);
-      return;
+      throw new Ended(`“${topic}” was remembered before already, so it stays.`);
     }
     const job: NewJob<"forget"> = { kind: "forget", payload: { memory_ids: [result.memory_id] } };
     await runJob<"forget">(services, folder, job, `Forgetting “${topic}”…`);

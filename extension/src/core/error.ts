@@ -20,6 +20,11 @@ export class MemoryError extends Error {
   }
 }
 
+/** Ends a command without an error: the user gave up; or there is nothing to do, as the message says. */
+export class Ended extends Error {
+  override readonly name = "AbortError";
+}
+
 /** What went wrong, as one text for a person. */
 export function describe(error: unknown): string {
   if (error instanceof MemoryError) return [error.message, error.remediation].filter(Boolean).join(" ");

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import { Changes } from "./changes";
-import { describe, isAbort, MemoryError } from "./error";
+import { describe, Ended, isAbort, MemoryError } from "./error";
 import { Memory } from "./memory";
 import type { Program } from "./program";
 import { readSettings, type Settings } from "./settings";
@@ -140,6 +140,7 @@ export class Services {
 
   /** Shows an error and the buttons that help with it. */
   async show(error: unknown): Promise<void> {
+    if (error instanceof Ended && error.message !== "") void vscode.window.showInformationMessage(error.message);
     if (isAbort(error)) return;
     this.log.error(describe(error));
     const remedy = remedyOf(error);

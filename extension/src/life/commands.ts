@@ -1,17 +1,16 @@
 /** The commands that start and stop a worker, trust a folder's memory, and open the page. */
 
 import * as vscode from "vscode";
-import { isConfirmed } from "../core/ask";
-import { MemoryError } from "../core/error";
+import { answered, isConfirmed, waiting } from "../core/ask";
+import { Ended, MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import type { Memory } from "../core/memory";
-import { signalOf, type Services } from "../core/services";
+import type { Services } from "../core/services";
 import { pageAddress } from "./decide";
 
 /** Starts a worker for the folder that the user means. */
 export async function startWorker(services: Services): Promise<void> {
   const memory = await chosen(services);
-  if (memory === undefined) return;
   const lived = livingWorker(memory.workspace, Date.now()) !== null;
   if (!lived) await waiting("Starting the worker", (signal) => memory.startWorker(signal));
   inform(lived ? "A worker is running already." : "The worker is running.");
@@ -20,14 +19,12 @@ export async function startWorker(services: Services): Promise<void> {
 /** Lets the folder's worker finish what it runs, and stops it. */
 export async function stopWorker(services: Services): Promise<void> {
   const memory = await chosen(services);
-  if (memory === undefined) return;
   const title = "Stopping the worker: it finishes what it runs";
   try {
     await waiting(title, (signal) => memory.command(["worker", "stop"], [], signal));
   } catch (error) {
     if (!(error instanceof MemoryError) || error.code !== "WORKER_NOT_RUNNING") throw error;
-    inform("No worker is running.");
-    return;
+    throw new Ended("No worker is running.");
   }
   inform("The worker has stopped. The next drop or question starts one.");
 }
@@ -35,7 +32,6 @@ export async function stopWorker(services: Services): Promise<void> {
 /** Confirms that the files in a folder are the user's, after a question that says what this permits. */
 export async function trust(services: Services): Promise<void> {
   const memory = await chosen(services);
-  if (memory === undefined) return;
   const detail = `${memory.workspace}\n\nConfirm only that jobs, memories and settings in this folder are yours: after a clone, a backup or a move from another machine, inspect .cognee_memory, .cognee_jobs and .env first. A repository may have brought them.\n\nThen its memories are answers to your questions, and its .env may name providers, endpoints and keys. Jobs that came with it still do not run by themselves.`;
   const question = "Are the memories and settings in this folder yours?";
   if (!(await isConfirmed(question, "They Are Mine", detail))) return;
@@ -47,7 +43,6 @@ export async function trust(services: Services): Promise<void> {
 /** Opens the page in the browser, signed in. */
 export async function openPage(services: Services): Promise<void> {
   const memory = await chosen(services);
-  if (memory === undefined) return;
   // The program opens it by a private file: an address in the arguments of a browser is readable for every user. Only
   // the editor reaches the browser of a user who is on another machine.
   const isRemote = vscode.env.remoteName !== undefined || vscode.env.uiKind === vscode.UIKind.Web;
@@ -69,14 +64,8 @@ export async function openPage(services: Services): Promise<void> {
   await vscode.env.openExternal(address as unknown as vscode.Uri);
 }
 
-async function chosen(services: Services): Promise<Memory | undefined> {
-  const folder = await services.folder();
-  return folder === undefined ? undefined : services.memoryOf(folder);
-}
-
-function waiting<T>(title: string, work: (signal: AbortSignal) => Promise<T>): Thenable<T> {
-  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-  return vscode.window.withProgress(options, (_progress, token) => work(signalOf(token)));
+async function chosen(services: Services): Promise<Memory> {
+  return services.memoryOf(answered(await services.folder()));
 }
 
 function inform(message: string): void {

@@ -3,7 +3,8 @@
 import * as vscode from "vscode";
 import type { Captured, CapturePayload, UndoneCapture } from "#types";
 import type { Documents } from "../recall/documents";
-import { offer } from "../core/ask";
+import { answered, offer } from "../core/ask";
+import { Ended } from "../core/error";
 import type { Services } from "../core/services";
 import { readFirst } from "./choices";
 import { type Previewed, runJob } from "./job";
@@ -19,8 +20,7 @@ interface ToolState {
 
 /** Shows what would be kept, asks from which tools, and captures. A tool that is not chosen is disabled. */
 export async function captureSessions(services: Services, documents: Documents): Promise<void> {
-  const folder = await services.folder();
-  if (folder === undefined) return;
+  const folder = answered(await services.folder());
   const memory = services.memoryOf(folder);
   const { tools } = await memory.command<{ tools: ToolState[] }>(["capture", "status"], [], soon());
   const all = tools.map(({ tool }) => tool);
@@ -30,12 +30,8 @@ export async function captureSessions(services: Services, documents: Documents):
     { kind: "capture", payload: { dry_run: true, tools: all } },
     "Looking at the sessions of other tools…",
   )) as Previewed<Captured>;
-  if (dryRun.sessions === 0) {
-    void vscode.window.showInformationMessage(
-      "Neither this editor’s chat nor another tool has kept a session of this folder.",
-    );
-    return;
-  }
+  if (dryRun.sessions === 0)
+    throw new Ended("Neither this editor’s chat nor another tool has kept a session of this folder.");
   const close = await documents.report("Capture: what would be kept", dryRun.document);
   const enabled = new Set(tools.filter((each) => each.enabled).map(({ tool }) => tool));
   const found = new Set(dryRun.items.flatMap(({ tool, outcome }) => (outcome === "captured" ? [tool] : [])));
@@ -54,15 +50,11 @@ export async function captureSessions(services: Services, documents: Documents):
     },
   );
   close();
-  if (chosen === undefined) return;
-  const wanted = new Set<Tool>(chosen.map(({ label }) => label));
+  const wanted = new Set<Tool>(answered(chosen).map(({ label }) => label));
   for (const tool of offered)
     if (wanted.has(tool) !== enabled.has(tool))
       await memory.command(["capture", wanted.has(tool) ? "enable" : "disable"], [tool], soon());
-  if (wanted.size === 0) {
-    void vscode.window.showInformationMessage("Nothing is captured in this folder. What was captured stays.");
-    return;
-  }
+  if (wanted.size === 0) throw new Ended("Nothing is captured in this folder. What was captured stays.");
   await capture(services, folder, [...wanted].sort());
 }
 

@@ -1,28 +1,30 @@
 /** Questions to the user that more than one operation asks. */
 
 import * as vscode from "vscode";
+import { answered, pick, reading } from "../core/ask";
+import { Ended } from "../core/error";
 import { topicsOf } from "../recall/reads";
 import { isSubject, type Subject, subjectOfTopic, type TopicSubject } from "../recall/subject";
 import { age, plain } from "../core/text";
-import { type Services, signalOf } from "../core/services";
+import type { Services } from "../core/services";
 
 /** What a command of a menu is about, if it was given anything, and its folder: else the one that the user means. */
 export async function targetOf(
   services: Services,
   value: unknown,
-): Promise<{ readonly folder: vscode.WorkspaceFolder | undefined; readonly subject: Subject | undefined }> {
+): Promise<{ readonly folder: vscode.WorkspaceFolder; readonly subject: Subject | undefined }> {
   const subject = isSubject(value) ? value : undefined;
   const named = services.folders().find(({ uri }) => uri.fsPath === subject?.folder);
-  return { folder: named ?? (await services.folder()), subject };
+  return { folder: named ?? answered(await services.folder()), subject };
 }
 
-/** Lets the user choose a topic; those with something to merge first, if `toCompact`. Undefined if there is none. */
+/** Lets the user choose a topic; those with something to merge first, if `toCompact`. Throws Ended if there is none. */
 export async function chooseTopic(
   services: Services,
   folder: vscode.WorkspaceFolder,
   title: string,
   toCompact: boolean,
-): Promise<TopicSubject | undefined> {
+): Promise<TopicSubject> {
   const topics = await reading((signal) => topicsOf(services.memoryOf(folder), signal));
   const offered = toCompact
     ? topics
@@ -31,12 +33,8 @@ export async function chooseTopic(
           (one, other) => Number(other.worth_compacting) - Number(one.worth_compacting) || other.active - one.active,
         )
     : topics;
-  if (offered.length === 0) {
-    void vscode.window.showInformationMessage(
-      toCompact ? "No topic has two memories to merge." : "Nothing is remembered yet.",
-    );
-    return undefined;
-  }
+  if (offered.length === 0)
+    throw new Ended(toCompact ? "No topic has two memories to merge." : "Nothing is remembered yet.");
   const items = offered.map((topic) => ({
     label: plain(topic.title, 100),
     description: [
@@ -49,18 +47,8 @@ export async function chooseTopic(
     detail: topic.worth_compacting ? "Worth compacting" : "",
     topic,
   }));
-  const picked = await vscode.window.showQuickPick(items, {
-    title,
-    placeHolder: "Which topic?",
-    matchOnDescription: true,
-  });
-  return picked && subjectOfTopic(folder.uri.fsPath, picked.topic);
-}
-
-/** A short read, shown in the status bar. */
-export function reading<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const options = { location: vscode.ProgressLocation.Window, title: "Reading the memory…" };
-  return Promise.resolve(vscode.window.withProgress(options, (_, token) => read(signalOf(token))));
+  const { topic } = await pick(items, { title, placeHolder: "Which topic?", matchOnDescription: true });
+  return subjectOfTopic(folder.uri.fsPath, topic);
 }
 
 /** Says how the document below a list is reached. */

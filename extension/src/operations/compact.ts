@@ -2,13 +2,13 @@
 
 import * as vscode from "vscode";
 import type { AppliedCompaction, CompactionConflict, CompactionPreview } from "#types";
-import { isConfirmed, offer } from "../core/ask";
-import { MemoryError } from "../core/error";
+import { isConfirmed, offer, pick, reading } from "../core/ask";
+import { Ended, MemoryError } from "../core/error";
 import { compactionsOf } from "../recall/reads";
 import type { Documents } from "../recall/documents";
 import { day, plain } from "../core/text";
 import type { Services } from "../core/services";
-import { chooseReading, chooseTopic, reading, targetOf } from "./choices";
+import { chooseReading, chooseTopic, targetOf } from "./choices";
 import { type Previewed, runJob } from "./job";
 
 /** The topic has changed since its preview: a new preview is made. */
@@ -20,9 +20,7 @@ const STALE: ReadonlySet<string> = new Set(["PREVIEW_STALE"]);
  */
 export async function compact(services: Services, documents: Documents, value: unknown): Promise<void> {
   const { folder, subject } = await targetOf(services, value);
-  if (folder === undefined) return;
-  const topicId = subject?.topicId ?? (await chooseTopic(services, folder, "Compact Cognee Memories", true))?.topicId;
-  if (topicId === undefined) return;
+  const topicId = subject?.topicId ?? (await chooseTopic(services, folder, "Compact Cognee Memories", true)).topicId;
   let keepBoth: string[] = [];
   for (let isStale = false; ;) {
     const rejected = keepBoth.length > 0 ? { keep_both: keepBoth } : {};
@@ -119,29 +117,20 @@ async function chooseConflicts(preview: CompactionPreview): Promise<string[] | u
 /** Undoes a compaction: of the record of a tree item, or one that the user chooses. */
 export async function restore(services: Services, value: unknown): Promise<void> {
   const { folder, subject } = await targetOf(services, value);
-  if (folder === undefined) return;
   const compactions = await reading((signal) => compactionsOf(services.memoryOf(folder), undefined, signal));
   const inForce = compactions.filter(({ restored_at }) => restored_at === null);
   let chosen = inForce.find(
     ({ decision_record_id }) => subject?.kind === "memory" && decision_record_id === subject.id,
   );
   if (chosen === undefined) {
-    if (inForce.length === 0) {
-      void vscode.window.showInformationMessage("There is no compaction to undo.");
-      return;
-    }
+    if (inForce.length === 0) throw new Ended("There is no compaction to undo.");
     const items = inForce.map((compaction) => ({
       label: compaction.topic_id,
       description: `${compaction.superseded.length} memories, on ${day(compaction.applied_at)}`,
       compaction,
     }));
-    const picked = await vscode.window.showQuickPick(items, {
-      title: "Undo a Compaction",
-      placeHolder: "Which one?",
-    });
-    chosen = picked?.compaction;
+    chosen = (await pick(items, { title: "Undo a Compaction", placeHolder: "Which one?" })).compaction;
   }
-  if (chosen === undefined) return;
   const question = `Undo the compaction of ${chosen.topic_id}?`;
   const detail = `${chosen.superseded.length} memories get their former status again, and the decision record is withdrawn. Nothing is deleted.`;
   if (!(await isConfirmed(question, "Undo", detail))) return;

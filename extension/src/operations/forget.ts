@@ -1,13 +1,13 @@
 /** “Forget”: a memory or a topic, after a question that says what goes. */
 
 import * as vscode from "vscode";
-import { isConfirmed } from "../core/ask";
+import { isConfirmed, reading } from "../core/ask";
 import type { Memory } from "../core/memory";
 import { compactionsOf, memoriesOf, memoryText } from "../recall/reads";
 import type { Subject } from "../recall/subject";
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
-import { chooseTopic, reading, targetOf } from "./choices";
+import { chooseTopic, targetOf } from "./choices";
 import { runJob } from "./job";
 
 const TITLES_SHOWN = 10;
@@ -15,9 +15,7 @@ const LONGEST_MESSAGE = 2000;
 
 export async function forget(services: Services, value: unknown): Promise<void> {
   const { folder, subject: named } = await targetOf(services, value);
-  if (folder === undefined) return;
   const subject = named ?? (await chooseTopic(services, folder, "Forget", false));
-  if (subject === undefined) return;
   const memory = services.memoryOf(folder);
   const detail = await reading((signal) => whatGoes(memory, subject, signal));
   const question =

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Migration, UndoneMigration } from "#types";
 import type { Documents } from "../recall/documents";
-import { isConfirmed, offer } from "../core/ask";
+import { answered, isConfirmed, offer, pick } from "../core/ask";
+import { Ended } from "../core/error";
 import { day } from "../core/text";
 import type { Services } from "../core/services";
 import { confirmReading } from "./choices";
@@ -13,23 +14,16 @@ import { type Previewed, runJob } from "./job";
 
 /** Shows what would happen, asks, and migrates. */
 export async function migrate(services: Services, documents: Documents): Promise<void> {
-  const folder = await services.folder();
-  if (folder === undefined) return;
+  const folder = answered(await services.folder());
   const dryRun = (await runJob(
     services,
     folder,
     { kind: "migrate", payload: { dry_run: true } },
     "Looking at the summaries of earlier versions…",
   )) as Previewed<Migration>;
-  if (dryRun.found === 0) {
-    void vscode.window.showInformationMessage("This folder has no summaries of an earlier version.");
-    return;
-  }
+  if (dryRun.found === 0) throw new Ended("This folder has no summaries of an earlier version.");
   const close = await documents.report("Migration: what would happen", dryRun.document);
-  if (dryRun.migrated === 0) {
-    void vscode.window.showInformationMessage("There is nothing (more) to migrate. The document says why.");
-    return;
-  }
+  if (dryRun.migrated === 0) throw new Ended("There is nothing (more) to migrate. The document says why.");
   const question = "Migrate Plan 014 summaries to DataPoints? This will enable metadata-driven ranking and compaction.";
   const detail = [
     dryRun.migrated === 1 ? "1 summary would be migrated." : `${dryRun.migrated} summaries would be migrated.`,
@@ -51,23 +45,15 @@ export async function migrate(services: Services, documents: Documents): Promise
 
 /** Undoes a migration that the user chooses by its receipt. */
 export async function undoMigration(services: Services): Promise<void> {
-  const folder = await services.folder();
-  if (folder === undefined) return;
+  const folder = answered(await services.folder());
   const receipts = await receiptsIn(folder.uri.fsPath);
-  if (receipts.length === 0) {
-    void vscode.window.showInformationMessage("There is no migration to undo.");
-    return;
-  }
+  if (receipts.length === 0) throw new Ended("There is no migration to undo.");
   const items = receipts.map(({ id, at }) => ({ label: `Migration of ${day(at)}`, description: id, id }));
-  const picked = await vscode.window.showQuickPick(items, {
-    title: "Undo a Migration",
-    placeHolder: "Which one?",
-  });
-  if (picked === undefined) return;
+  const { id } = await pick(items, { title: "Undo a Migration", placeHolder: "Which one?" });
   const detail =
     "The memories that it added are removed, except those that were merged or changed since. The texts of the earlier version stay.";
   if (!(await isConfirmed("Undo this migration?", "Undo", detail))) return;
-  await undoReceipt(services, folder, picked.id);
+  await undoReceipt(services, folder, id);
 }
 
 async function undoReceipt(services: Services, folder: vscode.WorkspaceFolder, receipt: string): Promise<void> {

@@ -2,13 +2,15 @@
 
 import * as vscode from "vscode";
 import type { ReviewedPair, ReviewedStatement } from "#types";
+import { reading } from "../core/ask";
+import { Ended } from "../core/error";
 import { day, plain } from "../core/text";
 import type { Documents } from "../recall/documents";
 import { reviewOf } from "../recall/reads";
 import { pairsOf } from "../recall/standing";
 import type { Subject } from "../recall/subject";
 import type { Services } from "../core/services";
-import { reading, targetOf } from "./choices";
+import { targetOf } from "./choices";
 import { runJob } from "./job";
 
 type Verdict = "newer" | "older" | "both" | "undecided";
@@ -19,12 +21,8 @@ const SHOWN_MS = 8000;
 /** Reviews what is disputed; of one memory also what was settled or replaced, so that it can be taken back. */
 export async function review(services: Services, documents: Documents, value: unknown): Promise<void> {
   const { folder, subject } = await targetOf(services, value);
-  if (folder === undefined) return;
   const pairs = ofSubject(await reading((signal) => reviewOf(services.memoryOf(folder), signal)), subject);
-  if (pairs.length === 0) {
-    void vscode.window.showInformationMessage("No decisions contradict each other.");
-    return;
-  }
+  if (pairs.length === 0) throw new Ended("No decisions contradict each other.");
   let settled = 0;
   for (const [index, pair] of pairs.entries()) {
     const said = await decide(documents, folder, pair, `Contradiction ${index + 1} of ${pairs.length}`);

@@ -1,9 +1,10 @@
 /** What a person does with a memory: recall it, open it, insert it, see its score and history, rate it. */
 
 import * as vscode from "vscode";
+import { reading } from "../core/ask";
 import { MemoryError } from "../core/error";
 import { Pause } from "../core/pause";
-import { type Services, signalOf } from "../core/services";
+import type { Services } from "../core/services";
 import { askForContext } from "./context";
 import { type Documents, targetOfUri } from "./documents";
 import { feedbackJob, type Verdict } from "./feedback";
@@ -47,19 +48,14 @@ export class RecallActions {
       );
     },
     "cognee.showOpen": async () => {
-      const chosen = await chooseOpenItem(this.services);
-      if (chosen === undefined) return;
-      const { folder, item } = chosen;
+      const { folder, item } = await chooseOpenItem(this.services);
       await this.documents.openRendered(item.title, { kind: "memory", folder: folder.uri.fsPath, id: item.memory_id });
     },
     "cognee.insertContext": async () => {
-      const block = await askForContext(this.services);
-      if (block !== undefined) await this.origin.insert(block);
+      await this.origin.insert(await askForContext(this.services));
     },
     "cognee.copyContext": async () => {
-      const block = await askForContext(this.services);
-      if (block === undefined) return;
-      await vscode.env.clipboard.writeText(block);
+      await vscode.env.clipboard.writeText(await askForContext(this.services));
       vscode.window.setStatusBarMessage("The context was copied to the clipboard.", MESSAGE_MS);
     },
     "cognee.openMemory": (value) => this.perform("open", value),
@@ -80,7 +76,8 @@ export class RecallActions {
     const { folder, id, number, title, topicId, asked } = memory;
     const found = asked === undefined ? {} : { asked };
     if (action === "open") await this.documents.openRendered(title, { kind: "memory", folder, id, ...found });
-    else if (action === "insert") await this.origin.insert(await this.textOf(folder, id));
+    else if (action === "insert")
+      await this.origin.insert(await reading((signal) => this.documents.memory(folder, id, signal), "Recalling…"));
     else if (action === "explain") {
       await this.documents.openRendered(`Why: ${title}`, { kind: "explanation", folder, number, ...found });
     } else if (topicId !== null) {
@@ -111,10 +108,5 @@ export class RecallActions {
     const memory = await memoryText(this.documents.memoryAt(target.folder), target.id, AbortSignal.timeout(READ_MS));
     const found = target.asked === undefined ? {} : { asked: target.asked };
     return { ...subjectOfMemory(target.folder, memory), ...found };
-  }
-
-  private textOf(folder: string, id: string): Thenable<string> {
-    const options = { location: vscode.ProgressLocation.Window, title: "Recalling…" };
-    return vscode.window.withProgress(options, (_, token) => this.documents.memory(folder, id, signalOf(token)));
   }
 }

@@ -2,31 +2,31 @@
 
 import * as vscode from "vscode";
 import type { ContextRequest } from "#types";
+import { input, waiting } from "../core/ask";
+import { Ended } from "../core/error";
 import { rankingOf } from "../core/settings";
 import { noteOf, plain } from "../core/text";
-import { type Services, signalOf } from "../core/services";
+import type { Services } from "../core/services";
 import { ofEach } from "./everywhere";
 
 const LONGEST_SUGGESTION = 200;
 
-/** Asks for a question and returns its block; undefined if the user leaves, or if nothing fits. */
-export async function askForContext(services: Services): Promise<string | undefined> {
+/** Asks for a question and returns its block. Throws Ended if the user leaves, or if nothing fits. */
+export async function askForContext(services: Services): Promise<string> {
   const folders = services.foldersToAsk();
-  const query = await vscode.window.showInputBox({
+  const query = await input({
     title: "Context from Memory",
     prompt: "What is the context for? Ask in your own words.",
     value: selectedText(),
   });
-  if (query === undefined || query.trim() === "") return undefined;
-  const { context, warnings } = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: "Recalling…", cancellable: true },
-    (_, token) => contextEverywhere(services, folders, query.trim(), signalOf(token)),
+  if (query.trim() === "") throw new Ended();
+  const { context, warnings } = await waiting("Recalling…", (signal) =>
+    contextEverywhere(services, folders, query.trim(), signal),
   );
   if (context !== "") return context;
   const nothing = "Nothing that is remembered fits this question.";
   const notes = warnings.map((warning) => plain(noteOf(warning)));
-  void vscode.window.showInformationMessage([nothing, ...notes].join(" "));
-  return undefined;
+  throw new Ended([nothing, ...notes].join(" "));
 }
 
 /** The block of memories for a question, of all folders, each with its share of the room. It is written to the log. */

@@ -2,8 +2,10 @@
 
 import * as vscode from "vscode";
 import type { OpenItem } from "#types";
+import { answered, pick, reading } from "../core/ask";
+import { Ended } from "../core/error";
 import { plain } from "../core/text";
-import { type Services, signalOf } from "../core/services";
+import type { Services } from "../core/services";
 import { ofEach } from "./everywhere";
 import { openItemsOf } from "./reads";
 
@@ -17,23 +19,20 @@ interface Row extends vscode.QuickPickItem {
   readonly open?: Open;
 }
 
-/** Shows the list, of all folders. Returns the item whose memory is to be opened; undefined if the user leaves, or if nothing is open. */
-export async function chooseOpenItem(services: Services): Promise<Open | undefined> {
+/** Shows the list, of all folders. Returns the item whose memory is to be opened; Throws Ended if the user leaves, or if nothing is open. */
+export async function chooseOpenItem(services: Services): Promise<Open> {
   const folders = services.foldersToAsk();
-  const { answers, warnings } = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Window, title: "Recalling…" },
-    (_, token) =>
+  const { answers, warnings } = await reading(
+    (signal) =>
       ofEach(folders, async (folder) => ({
-        items: await openItemsOf(services.memoryOf(folder), signalOf(token)),
+        items: await openItemsOf(services.memoryOf(folder), signal),
         warnings: [],
       })),
+    "Recalling…",
   );
   for (const warning of warnings) services.log.warn(warning);
   const items = answers.flatMap(({ folder, answer }) => answer.items.map((item): Open => ({ folder, item })));
-  if (items.length === 0) {
-    void vscode.window.showInformationMessage("No memory has an open question or a next step that is not closed.");
-    return undefined;
-  }
+  if (items.length === 0) throw new Ended("No memory has an open question or a next step that is not closed.");
   const row = ({ folder, item }: Open): Row => ({
     label: `$(${item.kind === "question" ? "question" : "arrow-right"}) ${plain(item.text)}`,
     description: `#${item.memory_number}${item.date === null ? "" : ` · ${item.date.slice(0, 10)}`}`,
@@ -47,10 +46,10 @@ export async function chooseOpenItem(services: Services): Promise<Open | undefin
     const heading: Row = { label: plain(title), kind: vscode.QuickPickItemKind.Separator };
     return isFirst ? [heading, row(open)] : [row(open)];
   });
-  const chosen = await vscode.window.showQuickPick(rows, {
+  const chosen = await pick(rows, {
     title: "Still Open",
     placeHolder: "Choose one to open its memory",
     matchOnDescription: true,
   });
-  return chosen?.open;
+  return answered(chosen.open);
 }

@@ -2,7 +2,8 @@
 
 import { relative, sep } from "node:path";
 import * as vscode from "vscode";
-import { describe, isAbort, MemoryError } from "../core/error";
+import { answered, input, pick } from "../core/ask";
+import { describe, Ended, isAbort, MemoryError } from "../core/error";
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
 import { draftOfTurns, draftSummary, type Turn } from "./conversation";
@@ -20,13 +21,11 @@ const PREVIEW = 80;
 /** “Remember a decision…”: topic, decisions, why. */
 export async function rememberDecision(services: Services, drafts: Drafts): Promise<void> {
   const folder = await targetFolder(services);
-  if (folder === undefined) return;
   const title = "Remember a Decision";
   const topic = await askTopic(services, folder, { title, step: 1, totalSteps: 3 });
-  if (topic === undefined) return;
   const decisions: string[] = [];
   for (;;) {
-    const decision = await vscode.window.showInputBox({
+    const decision = await input({
       title: `${title} (2/3)`,
       prompt:
         decisions.length === 0
@@ -37,16 +36,14 @@ export async function rememberDecision(services: Services, drafts: Drafts): Prom
         ? { validateInput: (value) => (value.trim() === "" ? "Write the decision." : undefined) }
         : {}),
     });
-    if (decision === undefined) return;
     if (decision.trim() === "") break;
     decisions.push(decision.trim());
   }
-  const why = await vscode.window.showInputBox({
+  const why = await input({
     title: `${title} (3/3)`,
     prompt: "Why? Enter alone leaves it out.",
     ignoreFocusOut: true,
   });
-  if (why === undefined) return;
   const draft = {
     ...EMPTY,
     topic: topic.title,
@@ -67,11 +64,9 @@ export async function rememberSelection(services: Services, drafts: Drafts): Pro
   }
   requireShort(text);
   const folder = await targetFolder(services);
-  if (folder === undefined) return;
   const place = placeOf(editor, folder);
   const title = `Remember the Selection: ${plain(place ?? text, PREVIEW)}`;
   const topic = await askTopic(services, folder, { title });
-  if (topic === undefined) return;
   await drafts.send(
     {
       ...EMPTY,
@@ -94,10 +89,8 @@ interface Source extends vscode.QuickPickItem {
  */
 export async function rememberConversation(services: Services, drafts: Drafts, given: unknown): Promise<void> {
   const folder = await targetFolder(services);
-  if (folder === undefined) return;
   const [model] = vscode.workspace.isTrusted ? await vscode.lm.selectChatModels() : [];
   const turns = isTurns(given) ? given : await chosenTurns(model);
-  if (turns === undefined) return;
   if (turns.length === 0) {
     await drafts.open(EMPTY, folder);
     return;
@@ -122,7 +115,7 @@ export async function rememberConversation(services: Services, drafts: Drafts, g
   if (draft !== undefined) await drafts.open(draft, folder);
 }
 
-async function chosenTurns(model: vscode.LanguageModelChat | undefined): Promise<readonly Turn[] | undefined> {
+async function chosenTurns(model: vscode.LanguageModelChat | undefined): Promise<readonly Turn[]> {
   const editor = vscode.window.activeTextEditor;
   const selected = editor === undefined ? "" : editor.document.getText(editor.selection);
   if (selected.trim() !== "") return turnsOf(selected);
@@ -137,11 +130,11 @@ async function chosenTurns(model: vscode.LanguageModelChat | undefined): Promise
     },
     { label: "$(edit) Write the summary myself", detail: "Begins with an empty draft.", from: "nothing" },
   ];
-  const picked = await vscode.window.showQuickPick(items, {
+  const picked = await pick(items, {
     title: "Remember a Conversation",
     placeHolder: "To take it from a chat: “Copy All” in the chat's context menu, then run this command",
   });
-  if (picked?.from !== "clipboard") return picked && [];
+  if (picked.from !== "clipboard") return [];
   const copied = await vscode.env.clipboard.readText(); // not before it is asked for: it may hold anything
   if (copied.trim() === "") {
     throw new MemoryError(
@@ -187,10 +180,7 @@ interface KeptItem extends vscode.QuickPickItem {
 /** Offers what could not be dropped: to remember it again, or to discard it. */
 export async function dropKept(services: Services, outbox: Outbox): Promise<void> {
   const all = await outbox.waiting();
-  if (all.length === 0) {
-    void vscode.window.showInformationMessage("Nothing waits to be remembered again.");
-    return;
-  }
+  if (all.length === 0) throw new Ended("Nothing waits to be remembered again.");
   const items: KeptItem[] = all.map((kept) => ({
     label: plain(kept.topic, 100),
     description: kept.folder ?? "no folder",
@@ -198,12 +188,11 @@ export async function dropKept(services: Services, outbox: Outbox): Promise<void
     kept: [kept],
   }));
   if (all.length > 1) items.unshift({ label: `$(sync) All ${all.length}`, kept: all });
-  const picked = await vscode.window.showQuickPick(items, {
+  const picked = await pick(items, {
     title: "Remember Again",
     placeHolder: "These summaries could not be stored",
     matchOnDescription: true,
   });
-  if (picked === undefined) return;
   const [again, discard] = ["Remember Again", "Discard"];
   const question =
     picked.kept.length === 1
@@ -230,8 +219,7 @@ async function sendAgain(services: Services, outbox: Outbox, all: readonly KeptJ
   await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, async () => {
     for (const kept of all) {
       let folder = services.folders().find(({ uri }) => uri.fsPath === kept.folder);
-      if (folder === undefined || !vscode.workspace.isTrusted) folder = meant ??= await services.folder();
-      if (folder === undefined) return;
+      if (folder === undefined || !vscode.workspace.isTrusted) folder = meant ??= answered(await services.folder());
       await outbox.sendOne(folder, kept);
     }
   });

@@ -1,6 +1,7 @@
 /** Drafts of summaries as documents that the user edits, with a button that has them remembered. */
 
 import * as vscode from "vscode";
+import { answered } from "../core/ask";
 import { MemoryError } from "../core/error";
 import type { Services } from "../core/services";
 import type { Outbox } from "./outbox";
@@ -74,7 +75,6 @@ export class Drafts implements vscode.CodeLensProvider {
       );
     }
     const folder = await this.folderOf(document);
-    if (folder === undefined) return;
     await this.outbox.send(folder, draft);
     await close(document);
   }
@@ -86,7 +86,7 @@ export class Drafts implements vscode.CodeLensProvider {
     return [new vscode.CodeLens(range, { title, command: "cognee.saveSummary", arguments: [document.uri] })];
   }
 
-  private async folderOf(document: vscode.TextDocument): Promise<vscode.WorkspaceFolder | null | undefined> {
+  private async folderOf(document: vscode.TextDocument): Promise<vscode.WorkspaceFolder | null> {
     const path = this.folders.get(document.uri.toString());
     return this.services.folders().find(({ uri }) => uri.fsPath === path) ?? (await targetFolder(this.services));
   }
@@ -100,11 +100,11 @@ export class Drafts implements vscode.CodeLensProvider {
   }
 }
 
-/** The folder that a summary is for: null if none can have it now, so that it is kept; undefined if the user cancels. */
-export async function targetFolder(services: Services): Promise<vscode.WorkspaceFolder | null | undefined> {
+/** The folder that a summary is for: null if none can have it now, so that it is kept. Throws Ended if the user cancels. */
+export async function targetFolder(services: Services): Promise<vscode.WorkspaceFolder | null> {
   const folders = services.folders();
   if (folders.length === 0) return null;
-  return vscode.workspace.isTrusted ? services.folder() : (folders[0] ?? null);
+  return vscode.workspace.isTrusted ? answered(await services.folder()) : (folders[0] ?? null);
 }
 
 const isDraft = (document: vscode.TextDocument): boolean =>

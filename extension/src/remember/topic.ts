@@ -1,7 +1,7 @@
 /** The question for a topic: what the user types, completed from the topics that the memory knows. */
 
 import * as vscode from "vscode";
-import { describe } from "../core/error";
+import { describe, Ended } from "../core/error";
 import { age, plain } from "../core/text";
 import { topicsOf } from "../recall/reads";
 import type { Services } from "../core/services";
@@ -16,12 +16,12 @@ interface TopicItem extends vscode.QuickPickItem {
   readonly topic: Topic;
 }
 
-/** Undefined if the user leaves the question. Without the program, there is no completion, and the question works. */
+/** Throws Ended if the user leaves the question. Without the program, there is no completion, and the question works. */
 export function askTopic(
   services: Services,
   folder: vscode.WorkspaceFolder | null,
   { title, step, totalSteps }: { readonly title: string; readonly step?: number; readonly totalSteps?: number },
-): Promise<Topic | undefined> {
+): Promise<Topic> {
   const pick = vscode.window.createQuickPick<TopicItem>();
   pick.title = title;
   pick.step = step;
@@ -33,10 +33,11 @@ export function askTopic(
   const show = (): void => {
     pick.items = itemsOf(typed, known);
   };
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const reading = new AbortController();
-    const finish = (topic: Topic | undefined): void => {
-      resolve(topic);
+    const finish = (topic?: Topic): void => {
+      if (topic === undefined) reject(new Ended());
+      else resolve(topic);
       reading.abort();
       pick.dispose();
     };
@@ -48,7 +49,7 @@ export function askTopic(
       const topic = (pick.activeItems[0] ?? pick.items[0])?.topic;
       if (topic !== undefined && topic.title !== "") finish(topic);
     });
-    pick.onDidHide(() => finish(undefined));
+    pick.onDidHide(() => finish());
     pick.show();
     if (folder === null || !vscode.workspace.isTrusted) return;
     pick.busy = true;

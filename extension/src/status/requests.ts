@@ -1,8 +1,8 @@
 /** Requests about followed jobs, of one or several folders: run again, or cancel. */
 
-import * as vscode from "vscode";
+import { reading } from "../core/ask";
 import { request } from "../core/requests";
-import { signalOf, type Services } from "../core/services";
+import type { Services } from "../core/services";
 import type { Followed } from "./followed";
 
 /** Returns why some jobs were left as they are, each reason once. */
@@ -13,15 +13,14 @@ export async function askFor(
   title: string,
 ): Promise<string[]> {
   const reasons = new Set<string>();
-  const options = { location: vscode.ProgressLocation.Window, title };
-  await vscode.window.withProgress(options, async (_, token) => {
+  await reading(async (signal) => {
     for (const folder of services.folders()) {
       const jobs = followed.filter((each) => each.folder === folder.uri.fsPath).map(({ jobId }) => jobId);
       if (jobs.length === 0) continue;
       const memory = services.memoryOf(folder);
-      for (const reason of await request(memory, verb, jobs, signalOf(token))) reasons.add(reason);
+      for (const reason of await request(memory, verb, jobs, signal)) reasons.add(reason);
       memory.wakeUnlessLiving();
     }
-  });
+  }, title);
   return [...reasons];
 }

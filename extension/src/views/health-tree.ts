@@ -2,12 +2,12 @@
 
 import * as vscode from "vscode";
 import type { Findings, FoundTrouble } from "#types";
-import { isConfirmed } from "../core/ask";
+import { isConfirmed, waiting } from "../core/ask";
 import { describe, MemoryError, NOT_SET_UP } from "../core/error";
 import { run } from "../core/program";
 import { livingWorker } from "../core/heartbeat";
 import { plain, when } from "../core/text";
-import { type Services, signalOf } from "../core/services";
+import type { Services } from "../core/services";
 import { commandOf, type Fix, fixOf, rowOfFinding, rowOfRemedy } from "./findings";
 import { NewDay } from "../core/new-day";
 import { Pause } from "../core/pause";
@@ -121,14 +121,10 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
     const question = `Run “${commandOf(fix)}” in ${folder.name}?`;
     const detail = `${plain(finding.message, 1000)}\n\n${plain(finding.remedy, 1000)}`;
     if (!(await isConfirmed(question, "Run", detail))) return false;
-    await vscode.window.withProgress(
-      { location: vscode.ProgressLocation.Notification, title: commandOf(fix), cancellable: true },
-      async (_, token) => {
-        const signal = signalOf(token);
-        if (fix.verb[0] === "doctor") await diagnose(this.services, folder.uri.fsPath, signal, fix.args);
-        else await this.services.memoryOf(folder).command(fix.verb, fix.args, signal);
-      },
-    );
+    await waiting(commandOf(fix), async (signal) => {
+      if (fix.verb[0] === "doctor") await diagnose(this.services, folder.uri.fsPath, signal, fix.args);
+      else await this.services.memoryOf(folder).command(fix.verb, fix.args, signal);
+    });
     return true;
   }
 }

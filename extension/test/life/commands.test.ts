@@ -68,12 +68,11 @@ describe.skipIf(path === "")("commands, with COGNEE_MEMORY_PROGRAM", () => {
     expect(editor.state.opened).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/#ticket=[\w.-]+$/)]);
     await stopWorker(services);
     expect(livingWorker(memory.workspace, Date.now())).toBeNull();
-    await stopWorker(services);
+    await expect(stopWorker(services)).rejects.toThrow("No worker is running.");
     expect(editor.state.said).toEqual([
       "The worker is running.",
       "A worker is running already.",
       "The worker has stopped. The next drop or question starts one.",
-      "No worker is running.",
     ]);
   });
 

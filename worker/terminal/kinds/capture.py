@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,10 +16,9 @@ from jobs.layout import Workspace
 
 from ...documents import capture as document
 from ...wording import counted
-from ..command_line import IN_MARKDOWN, F, option
+from ..command_line import IN_MARKDOWN, F, Given, option
 from ..job_commands import job, submit_job, submits, without_none
 from ..output import Envelope, notes, say, show_blocks
-from ..process_commands import workspace_and_settings
 from . import transfer
 from .graph import model_use
 
@@ -57,7 +55,7 @@ def _choice(run: F) -> F:
 @_choice
 @option("--text", "show the texts that would be stored")
 @IN_MARKDOWN
-def preview(args: argparse.Namespace) -> Envelope:
+def preview(args: Given) -> Envelope:
     """Submit the dry run; returns its envelope. The texts are kept only with ``--text``, or for a program."""
     answer = _submit(args, {"dry_run": True})
     if not (args.text or args.json or args.markdown) and answer.get("result"):
@@ -74,24 +72,23 @@ def preview(args: argparse.Namespace) -> Envelope:
 )
 @_choice
 @option("--again", "also capture sessions whose capture was undone")
-def run(args: argparse.Namespace) -> Envelope:
+def run(args: Given) -> Envelope:
     """Submit the capture; returns its envelope."""
     return _submit(args, {"again": args.again or None})
 
 
 @job("capture", ["capture undo RECEIPT"], name="capture undo", text="remove the memories that a capture added")
 @option("undo RECEIPT", "the id of the capture's receipt, which its result names")
-def undo(workspace: Workspace, args: argparse.Namespace) -> dict[str, str]:
+def undo(args: Given) -> dict[str, str]:
     """Which capture."""
     return {"undo": args.undo}
 
 
-def _submit(args: argparse.Namespace, more: dict[str, Any]) -> Envelope:
-    workspace, settings = workspace_and_settings(args)
-    trust.adopt(workspace, settings.config_folder)  # creates the workspace's folders, which a copied file needs
+def _submit(args: Given, more: dict[str, Any]) -> Envelope:
+    trust.adopt(args.place, args.settings.config_folder)  # creates the workspace's folders, which a copied file needs
     job_id = new_job_id()
     payload = {
-        "files": [_file(workspace, name, job_id, number) for number, name in enumerate(_named(args.files))] or None,
+        "files": [_file(args.place, name, job_id, number) for number, name in enumerate(_named(args.files))] or None,
         "tools": args.tools,
         "session": args.session,
         "since": args.since,
@@ -100,9 +97,9 @@ def _submit(args: argparse.Namespace, more: dict[str, Any]) -> Envelope:
         "limit": args.limit,
         **more,
     }
-    answer = submit_job(args, workspace, settings, "capture", without_none(payload), job_id=job_id)
+    answer = submit_job(args, "capture", without_none(payload), job_id=job_id)
     if answer.get("state") == "succeeded":
-        transfer.discard(workspace, job_id)
+        transfer.discard(args.place, job_id)
     return answer
 
 
@@ -127,9 +124,8 @@ def _file(workspace: Workspace, name: str, job_id: str, number: int) -> dict[str
     return {"path": path, "source": str(Path(name).absolute()), "modified_at": clock.iso(changed)}
 
 
-def show_capture(answer: Envelope) -> None:
+def show_capture(result: Any) -> None:
     """Print the sessions with their memories, the counts, and what to do next; or the result of an undo."""
-    result = answer["result"]
     if "undone" in result:
         say(f"{counted(result['undone'], 'memory')} removed, {len(result['revived'])} active again.")
         for kept in result["kept"]:

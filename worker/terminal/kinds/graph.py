@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from collections.abc import Mapping
@@ -15,10 +14,10 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ...wording import counted
-from ..command_line import option
+from ..command_line import Given, option
 from ..job_commands import job, submit_job, submits
 from ..output import Envelope, notes, say, table
-from ..process_commands import target, workspace_and_settings
+from ..process_commands import target
 from ..questions import question
 
 # cognee's marks around the text of a node, and a node without a text.
@@ -33,14 +32,13 @@ _EMPTY_NODE = re.compile(r"^Node: [^\n]*\n__node_content_start__\nNone\n__node_c
 )
 @question("question", "the question")
 @option("--top-k --limit N", "number of results to take from the graph (default 10, 1 to 100)", type=int)
-def ask(workspace: Workspace, args: argparse.Namespace) -> dict[str, Any]:
+def ask(args: Given) -> dict[str, Any]:
     """The question."""
     return {"question": args.question, "top_k": args.top_k}
 
 
-def show_ask(answer: Envelope) -> None:
+def show_ask(result: Envelope) -> None:
     """Print the answer and its memories; without a language model, the memories and then the graph's context."""
-    result = answer["result"]
     if result["answer"]:
         say(result["answer"])
         say()
@@ -69,31 +67,29 @@ def readable_context(context: str) -> str:
 
 @submits("graph", ["graph --out graph.html"])
 @option("--out FILE", "the output file (default: in the workspace's memory folder)")
-def graph(args: argparse.Namespace) -> Envelope:
+def graph(args: Given) -> Envelope:
     """Submit the job and copy the picture to ``--out``; returns its envelope.
 
     Raises JobError: ARGUMENT_INVALID when ``--out`` cannot be written or is used with ``--no-wait``.
     """
-    workspace, settings = workspace_and_settings(args)
     if args.out is None:
-        return submit_job(args, workspace, settings, "graph", {})
-    out = target(workspace, args.out)
+        return submit_job(args, "graph", {})
+    out = target(args.place, args.out)
     if not args.wait or not out.parent.is_dir():
         why = "--out needs the picture, so wait for it." if not args.wait else f"{out} is no place for a file."
         raise JobError("ARGUMENT_INVALID", why)
-    done = submit_job(args, workspace, settings, "graph", {})
+    done = submit_job(args, "graph", {})
     try:
-        files.replace(out, workspace.picture.read_bytes())
+        files.replace(out, args.place.picture.read_bytes())
     except OSError as error:
         raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
     return {**done, "out": str(out)}
 
 
-def show_graph(answer: Envelope) -> None:
+def show_graph(result: Envelope) -> None:
     """Print the path of the picture and what it contains."""
-    result = answer["result"]
     nodes, edges = counted(result["nodes"], "node"), counted(result["edges"], "edge")
-    say(f"{answer.get('out') or result['path']}: {nodes}, {edges}")
+    say(f"{result.get('out') or result['path']}: {nodes}, {edges}")
     if result["memories_left_out"]:
         newest = counted(result["memories"], "memory")
         say(f"It shows the newest {newest}; {result['memories_left_out']:,} older left out.")
@@ -107,13 +103,13 @@ def show_graph(answer: Envelope) -> None:
 @option("texts TEXT", "raw texts (default: all raw memories not yet processed)", nargs="*")
 @option("--path FILE", "files in the workspace", dest="paths", nargs="+", action="extend")
 @option("--memory ID", "ids or numbers of memories", dest="memory_ids", nargs="+", action="extend")
-def cognify(workspace: Workspace, args: argparse.Namespace) -> dict[str, Any]:
+def cognify(args: Given) -> dict[str, Any]:
     """The texts, the files or the memories. Raises JobError: ARGUMENT_INVALID when these are mixed."""
     payload: dict[str, Any] = {"texts": args.texts or None}
     if args.paths:
-        payload["paths"] = [_inside(workspace, path) for path in args.paths]
+        payload["paths"] = [_inside(args.place, path) for path in args.paths]
     if args.memory_ids:
-        payload["memory_ids"] = [listing.id_of(workspace, wanted) for wanted in args.memory_ids]
+        payload["memory_ids"] = [listing.id_of(args.place, wanted) for wanted in args.memory_ids]
     if sum(value is not None for value in payload.values()) > 1:
         raise JobError("ARGUMENT_INVALID", "Give texts, or --path, or --memory; not several of them.")
     return payload
@@ -134,9 +130,8 @@ def model_use(spent: Mapping[str, Any]) -> str:
     return f"{counted(spent['calls'], 'call')}, {counted(spent['tokens'], 'token')}{dollars}"
 
 
-def show_cognify(answer: Envelope) -> None:
+def show_cognify(result: Envelope) -> None:
     """Print the totals, the memories with their nodes and edges, and the failures."""
-    result = answer["result"]
     say(
         f"cognee has looked into {counted(result['looked_into'], 'text')}: {counted(result['nodes'], 'node')} and"
         f" {counted(result['edges'], 'edge')}, for {model_use(result)} of the language model"
@@ -153,14 +148,13 @@ def show_cognify(answer: Envelope) -> None:
 
 @job("rebuild", ["rebuild --what index"])
 @option("--what", "default: both", choices=["index", "graph", "both"], default="both")
-def rebuild(workspace: Workspace, args: argparse.Namespace) -> dict[str, str]:
+def rebuild(args: Given) -> dict[str, str]:
     """What is made again."""
     return {"what": args.what}
 
 
-def show_rebuild(answer: Envelope) -> None:
+def show_rebuild(result: Envelope) -> None:
     """Print the counts of what was rebuilt."""
-    result = answer["result"]
     parts = (("memories", "memory", "in the index"), ("passages", "passage", "embedded"),
              ("graph_memories", "memory", "in the graph"))  # fmt: skip
     done = [f"{counted(result[name], noun)} {where}" for name, noun, where in parts if name in result]

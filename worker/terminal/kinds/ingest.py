@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
-
 from bridge.interface.arguments import add_ingest_options
 from bridge.interface.submission import payload_of
 from jobs.errors import JobError
 
 from ...wording import counted
 from .. import job_views
-from ..command_line import added, command, option, waits
+from ..command_line import Given, added, command, option, waits
 from ..job_commands import submit_job
 from ..output import Envelope, say
-from ..process_commands import workspace_and_settings
 
 
 @command(
@@ -33,21 +30,19 @@ from ..process_commands import workspace_and_settings
 )
 @added(add_ingest_options)
 @waits(default=False)
-def ingest(args: argparse.Namespace) -> Envelope:
+def ingest(args: Given) -> Envelope:
     """Submit the job; returns its envelope. Raises as ``payload_of``; and JobError: ARGUMENT_INVALID for a third
     message."""
-    workspace, settings = workspace_and_settings(args)
     if len(args.messages) > 2:
         message = f"A conversation has two messages, and {len(args.messages)} texts were given."
         raise JobError("ARGUMENT_INVALID", message, remediation="Put each text in quotes.")
     args.user_message, args.assistant_message = [*args.messages, None, None][:2]
     payload = payload_of(args)
-    return submit_job(args, workspace, settings, "ingest", payload, job_id=args.job_id)
+    return submit_job(args, "ingest", payload, job_id=args.job_id)
 
 
-def show_ingest(answer: Envelope) -> None:
+def show_ingest(result: Envelope) -> None:
     """Print the result of an ingest job or a status change."""
-    result = answer["result"]
     topic = f" of {result['topic_id']}" if result["topic_id"] else ""
     known = " It was known already." if result.get("duplicate") else ""
     say(f"Memory #{result['memory_number']}{topic} is {result['status'] or 'stored'}.{known}")

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
-
 from bridge.search import listing
 from jobs.errors import JobError
 from jobs.kinds import VERDICTS
-from jobs.layout import Workspace
 
 from ...wording import counted
 from .. import output as terminal
-from ..command_line import YES, option
+from ..command_line import YES, Given, option
 from ..job_commands import job, require_targets, submit_job, submits, without_none
 from ..output import Envelope, notes, say
-from ..process_commands import workspace_and_settings
 from .ingest import show_ingest
 
 show_set_status = show_ingest
@@ -29,9 +25,9 @@ show_set_status = show_ingest
 )
 @option("memory_id ID|NUMBER", "the memory's id or number")
 @option("status STATUS", "Active, Final, Draft, Superseded", choices=["Active", "Final", "Draft", "Superseded"])
-def set_status(workspace: Workspace, args: argparse.Namespace) -> dict[str, str]:
+def set_status(args: Given) -> dict[str, str]:
     """Which memory, and its new status."""
-    return {"memory_id": listing.id_of(workspace, args.memory_id), "status": args.status}
+    return {"memory_id": listing.id_of(args.place, args.memory_id), "status": args.status}
 
 
 @job(
@@ -45,15 +41,14 @@ def set_status(workspace: Workspace, args: argparse.Namespace) -> dict[str, str]
 @option("--note TEXT", "why, in a few words")
 @option("--query QUESTION", "the question for which it was found")
 @option("--by NAME", "who gives it (default: person)")
-def feedback(workspace: Workspace, args: argparse.Namespace) -> dict[str, str | None]:
+def feedback(args: Given) -> dict[str, str | None]:
     """Which memory, and what was said of it."""
     given = {"verdict": args.verdict, "query": args.query, "note": args.note, "by": args.by}
-    return {"memory_id": listing.id_of(workspace, args.memory_id), **given}
+    return {"memory_id": listing.id_of(args.place, args.memory_id), **given}
 
 
-def show_feedback(answer: Envelope) -> None:
+def show_feedback(result: Envelope) -> None:
     """Print the counts of the memory's feedback."""
-    result = answer["result"]
     counts = result["feedback"]
     say(f"#{result['memory_number']}: {counts['helpful']} helpful, {counts['wrong']} wrong.")
 
@@ -62,29 +57,27 @@ def show_feedback(answer: Envelope) -> None:
 @option("memory_ids ID", "ids or numbers of memories", nargs="*")
 @option("--topic-id TOPIC", "all memories of a topic: its id or its exact title")
 @YES
-def forget(args: argparse.Namespace) -> Envelope:
+def forget(args: Given) -> Envelope:
     """Submit the job after the user has confirmed it; returns its envelope.
 
     Raises JobError: ARGUMENT_INVALID unless either memories or a topic are named, NOT_CONFIRMED; and as
     ``require_targets``.
     """
-    workspace, settings = workspace_and_settings(args)
     if bool(args.memory_ids) == (args.topic_id is not None):
         raise JobError("ARGUMENT_INVALID", "Name the memories, or with --topic-id a topic; not both.")
-    ids = [listing.id_of(workspace, wanted) for wanted in args.memory_ids]
-    topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
+    ids = [listing.id_of(args.place, wanted) for wanted in args.memory_ids]
+    topic_id = None if args.topic_id is None else listing.topic_id_of(args.place, args.topic_id)
     payload = without_none({"memory_ids": ids or None, "topic_id": topic_id})
-    require_targets(workspace, "forget", payload)
+    require_targets(args.place, "forget", payload)
     if not args.yes:
-        titles = listing.titles(workspace, ids, topic_id)
+        titles = listing.titles(args.place, ids, topic_id)
         unconfirmed = "Forgetting cannot be undone; not confirmed."
         terminal.confirm(args.json, titles, "memory", "Forget for good, wherever they lie?", unconfirmed)
-    return submit_job(args, workspace, settings, "forget", payload)
+    return submit_job(args, "forget", payload)
 
 
-def show_forget(answer: Envelope) -> None:
+def show_forget(result: Envelope) -> None:
     """Print the counts of what was forgotten, rebuilt and removed."""
-    result = answer["result"]
     say(f"{counted(len(result['forgotten']), 'memory')} forgotten")
     for name, noun, what in (
         ("records_rebuilt", "decision record", "rebuilt from the remaining memories"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-
 from bridge.search import review
 from jobs.errors import JobError
 from jobs.kinds import PAIR_VERDICTS
@@ -12,10 +10,9 @@ from ...calls import memories
 from ...calls.call import Scope
 from ...wording import counted
 from .. import job_views
-from ..command_line import option
+from ..command_line import Given, option
 from ..job_commands import submit_for_target, submits, without_none
 from ..output import Envelope, say
-from ..process_commands import workspace_and_settings
 
 _HOLDS = {
     "newer": "the newer one holds",
@@ -56,24 +53,23 @@ def show_review(answer: Envelope) -> None:
 @option("--reason TEXT", "why, in a few words")
 @option("--by NAME", "who says it (default: person)")
 @option("--all", "list also what was replaced, and what was settled")
-def review_pairs(args: argparse.Namespace) -> Envelope:
+def review_pairs(args: Given) -> Envelope:
     """List the pairs, or submit a job. Raises JobError: ARGUMENT_INVALID, and as ``submit_for_target``."""
-    workspace, settings = workspace_and_settings(args)
     if args.pair is None:
-        return memories.review(Scope(workspace), all=args.all)
+        return memories.review(Scope(args.place), all=args.all)
     name, verdict = _named(args)
-    named = review.job_sides(*review.sides(workspace, name))
+    named = review.job_sides(*review.sides(args.place, name))
     payload = without_none({**named, "verdict": verdict, "reason": args.reason, "by": args.by})
-    answer = submit_for_target(args, workspace, settings, "resolve", payload)
+    answer = submit_for_target(args, "resolve", payload)
     if answer.get("result") is None:
         return answer
-    pair = review.pair(workspace, name)
-    resting = [] if pair is None else review.resting(workspace, pair)
+    pair = review.pair(args.place, name)
+    resting = [] if pair is None else review.resting(args.place, pair)
     shown = [{"memory_number": number, "text": text} for number, text in resting]
     return {**answer, "pair": pair, "resting": shown}
 
 
-def _named(args: argparse.Namespace) -> tuple[str, str]:
+def _named(args: Given) -> tuple[str, str]:
     """The pair, or the two decisions joined by a slash, and the verdict. Raises JobError: ARGUMENT_INVALID."""
     name, other, verdict = args.pair, args.other, args.verdict
     if verdict is None and other in PAIR_VERDICTS:
@@ -90,15 +86,15 @@ def _named(args: argparse.Namespace) -> tuple[str, str]:
     return name, verdict
 
 
-def show_resolve(answer: Envelope) -> None:
+def show_resolve(result: Envelope) -> None:
     """Print what holds, and how to take it back."""
-    result, pair = answer["result"], answer.get("pair")
+    pair = result.get("pair")
     if pair is not None:
         _say_pair(pair)
     else:
         older, newer = result["memory_numbers"]
         say(f"Of #{older} and #{newer}: {_HOLDS[result['verdict']]}")
-    for each in answer.get("resting", ()):
+    for each in result.get("resting", ()):
         say(f"It may rest on what was replaced: #{each['memory_number']} {each['text']}")
     if pair is not None and result["verdict"] != "undecided":
         say(f"To take it back: cognee-memory review {pair['pair']} undecided")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 from bridge.interface.arguments import add_keep_both
 from bridge.search import listing
 from jobs.errors import JobError
-from jobs.layout import Workspace
 
 from ...documents import compact as document
 from ...wording import counted
-from ..command_line import IN_MARKDOWN, added, named_topic, option, topic
+from ..command_line import IN_MARKDOWN, Given, added, named_topic, option, topic
 from ..job_commands import job
 from ..output import Envelope, notes, say, show_blocks
 
@@ -36,17 +34,16 @@ _WHY_LEFT = {
 @option("--preview-digest DIGEST", "apply exactly this preview")
 @added(add_keep_both)
 @IN_MARKDOWN
-def compact(workspace: Workspace, args: argparse.Namespace) -> dict[str, Any]:
+def compact(args: Given) -> dict[str, Any]:
     """Which topic, and how. Raises JobError: ARGUMENT_INVALID when no topic or two topics are named."""
     if (named := named_topic(args)) is None:
         raise JobError("ARGUMENT_INVALID", "Name the topic.", remediation="List them: cognee-memory topics.")
     options = {name: getattr(args, name) for name in ("preview", "preview_digest", "keep_both")}
-    return {"topic_id": listing.topic_id_of(workspace, named), **options}
+    return {"topic_id": listing.topic_id_of(args.place, named), **options}
 
 
-def show_compact(answer: Envelope) -> None:
+def show_compact(result: Envelope) -> None:
     """Print the preview, or the result of an applied compaction."""
-    result = answer["result"]
     if "decision_record" in result:
         _preview(result)
     else:
@@ -79,14 +76,13 @@ def _preview(result: Any) -> None:
 
 @job("restore", ["restore 12"], checks=True)
 @option("decision_record_id RECORD", "the decision record's id or number")
-def restore(workspace: Workspace, args: argparse.Namespace) -> dict[str, str]:
+def restore(args: Given) -> dict[str, str]:
     """Which record."""
-    return {"decision_record_id": listing.id_of(workspace, args.decision_record_id)}
+    return {"decision_record_id": listing.id_of(args.place, args.decision_record_id)}
 
 
-def show_restore(answer: Envelope) -> None:
+def show_restore(result: Envelope) -> None:
     """Print the withdrawn record, the restored memories and the skipped ones."""
-    result = answer["result"]
     number = f" #{result['memory_number']}" if result["memory_number"] else ""
     back = counted(len(result["restored"]), "memory")
     say(f"The record{number} of {result['topic_id']} is withdrawn; {back} {_are(len(result['restored']))} back.")

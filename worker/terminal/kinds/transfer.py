@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from bridge import trust
 from jobs import files, paths
@@ -16,10 +16,9 @@ from jobs.layout import Workspace
 
 from ...documents import migrate as document
 from ...wording import counted
-from ..command_line import IN_MARKDOWN, option
+from ..command_line import IN_MARKDOWN, Given, option
 from ..job_commands import job, submit_job, submits
 from ..output import Envelope, notes, say, show_blocks
-from ..process_commands import workspace_and_settings
 
 
 def reachable(workspace: Workspace, args: str, job_id: str, number: int = 0) -> str:
@@ -57,26 +56,24 @@ def discard(workspace: Workspace, job_id: str) -> None:
     "import", ["import backup.jsonl", "import - < backup.jsonl"], more="Memories that are already stored do not change."
 )
 @option("path FILE", "a file that cognee-memory export wrote; - for standard input")
-def import_(args: argparse.Namespace) -> Envelope:
+def import_(args: Given) -> Envelope:
     """Submit the job; returns its envelope. The copy is removed when the job succeeded or the file is invalid."""
-    workspace, settings = workspace_and_settings(args)
-    trust.adopt(workspace, settings.config_folder)  # creates the workspace's folders, which the copy needs
+    trust.adopt(args.place, args.settings.config_folder)  # creates the workspace's folders, which the copy needs
     job_id = new_job_id()
-    path = reachable(workspace, args.path, job_id)
+    path = reachable(args.place, args.path, job_id)
     try:
-        answer = submit_job(args, workspace, settings, "import", {"path": path}, job_id=job_id)
+        answer = submit_job(args, "import", {"path": path}, job_id=job_id)
     except JobError as error:
         if error.code == "IMPORT_INVALID":  # another attempt with this copy would fail too
-            discard(workspace, job_id)
+            discard(args.place, job_id)
         raise
     if answer.get("state") == "succeeded":
-        discard(workspace, job_id)
+        discard(args.place, job_id)
     return answer
 
 
-def show_import(answer: Envelope) -> None:
+def show_import(result: Envelope) -> None:
     """Print the counts of memories by outcome, the details and the warnings."""
-    result = answer["result"]
     names = ("added", "unchanged", "duplicates", "conflicts", "forgotten", "failed")
     parts = [f"{result[name]} {name}" for name in names if result[name] or name == "added"]
     say(f"{counted(result['memories'], 'memory')} in the file: {', '.join(parts)}.")
@@ -97,14 +94,13 @@ def show_import(answer: Envelope) -> None:
 @option("--limit N", "migrate at most N texts, the oldest first", type=int)
 @IN_MARKDOWN
 @option("--undo RECEIPT", "undo a migration; its result names the receipt")
-def migrate(workspace: Workspace, args: argparse.Namespace) -> dict[str, bool | int | str | None]:
+def migrate(args: Given) -> dict[str, bool | int | str | None]:
     """What of them, or the undo."""
     return {"dry_run": args.dry_run, "limit": args.limit, "undo": args.undo}
 
 
-def show_migrate(answer: Envelope) -> None:
+def show_migrate(result: Any) -> None:
     """Print the outcome of each text, the failures first, or the result of an undo."""
-    result = answer["result"]
     if "undone" in result:
         say(f"{counted(result['undone'], 'memory')} undone.")
         for kept in result["kept"]:
