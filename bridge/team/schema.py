@@ -24,27 +24,7 @@ _LOCK = 0x636F676E  # an advisory lock, so that two workers that start together 
 
 _LOCK_MILLISECONDS = 5000
 
-_TABLES = """
--- who may reach what through the gateway: a workspace is its person's, and its group's where it has one
-CREATE TABLE persons (name text PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT clock_timestamp());
-CREATE TABLE groups (name text PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT clock_timestamp());
-CREATE TABLE members (
-    group_name text NOT NULL REFERENCES groups ON DELETE CASCADE,
-    person text NOT NULL REFERENCES persons ON DELETE CASCADE,
-    PRIMARY KEY (group_name, person)
-);
-CREATE INDEX members_person ON members (person);
--- a token is shown once; only the digest of its secret part is kept, also after its person
-CREATE TABLE tokens (
-    id text PRIMARY KEY,
-    person text NOT NULL,
-    label text NOT NULL,
-    digest bytea NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    expires_at timestamptz,
-    revoked_at timestamptz,
-    last_used_at timestamptz
-);
+_TRUTH = """
 CREATE TABLE workspaces (
     id uuid PRIMARY KEY,
     name text NOT NULL DEFAULT '',
@@ -70,13 +50,32 @@ CREATE TABLE workspaces (
     pruned_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     -- of its waiting jobs: the earliest time at which one is due, null without one, and the highest priority
     due_at timestamptz,
-    priority integer NOT NULL DEFAULT 0,
-    person text REFERENCES persons,
-    group_name text REFERENCES groups
+    priority integer NOT NULL DEFAULT 0
 );
 -- in the order in which leases are taken, so that a claim reads one entry, however many workspaces there are
 CREATE INDEX workspaces_due ON workspaces (priority DESC, leased_at) WHERE due_at IS NOT NULL;
 CREATE INDEX workspaces_graph ON workspaces (graph_owner) WHERE graph_owner IS NOT NULL;
+
+-- who may reach what through the gateway: a workspace is its person's, and its group's where it has one
+CREATE TABLE persons (name text PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT clock_timestamp());
+CREATE TABLE groups (name text PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT clock_timestamp());
+CREATE TABLE members (
+    group_name text NOT NULL REFERENCES groups ON DELETE CASCADE,
+    person text NOT NULL REFERENCES persons ON DELETE CASCADE,
+    PRIMARY KEY (group_name, person)
+);
+CREATE INDEX members_person ON members (person);
+-- a token is shown once; only the digest of its secret part is kept
+CREATE TABLE tokens (
+    id text PRIMARY KEY,
+    person text NOT NULL REFERENCES persons ON DELETE CASCADE,
+    label text NOT NULL,
+    digest bytea NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    expires_at timestamptz,
+    revoked_at timestamptz
+);
+ALTER TABLE workspaces ADD person text REFERENCES persons, ADD group_name text REFERENCES groups;
 
 -- the jobs: the record is the truth about each; a job whose record has ended keeps no texts once its machine has them
 CREATE TABLE jobs (
@@ -86,6 +85,8 @@ CREATE TABLE jobs (
     -- in the order of acceptance
     seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
     kind text NOT NULL,
+    -- the only machine that can run it, for a job about that machine's files
+    runs_on text,
     -- whether only the owner of the workspace's graph runs it
     needs_graph boolean NOT NULL DEFAULT false,
     -- the machine that posted it last
@@ -117,8 +118,6 @@ CREATE TABLE copies (
     removed_seq bigint NOT NULL DEFAULT 0,
     version text NOT NULL,
     seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- by which token its machine was last there; null where it has the database's address
-    token text,
     PRIMARY KEY (workspace_id, node)
 );
 
@@ -142,14 +141,11 @@ CREATE TABLE rows (
     value json,
     vectors bytea,
     vectors_seq bigint,
-    -- of a memory, so that no two have the same: not an index of its JSON, which row-level security would not let use
-    memory_id text,
     PRIMARY KEY (workspace_id, tbl, key)
 );
 -- float bytes cannot be compressed
 ALTER TABLE rows ALTER vectors SET STORAGE EXTERNAL;
 CREATE INDEX rows_feed ON rows (workspace_id, seq);
-CREATE INDEX rows_memory_id ON rows (workspace_id, memory_id) WHERE memory_id IS NOT NULL;
 
 -- one line for each change: who made it, and with which job; never texts
 CREATE TABLE changes (
@@ -162,36 +158,51 @@ CREATE TABLE changes (
     row_count integer NOT NULL,
     PRIMARY KEY (workspace_id, seq)
 );
-
--- What a job needs of its machine's files, in parts of a compressed stream that ``digest`` names: it is posted once all
--- are here, and leaves none when it has ended.
-CREATE TABLE job_attachments (
-    workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
-    job_id text NOT NULL,
-    digest text NOT NULL,
-    part integer NOT NULL,
-    parts integer NOT NULL,
-    data bytea NOT NULL,
-    attached_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    PRIMARY KEY (workspace_id, job_id, digest, part)
-);
-ALTER TABLE job_attachments ALTER data SET STORAGE EXTERNAL;
-
--- what a migration or a capture did, for its undoing: ids and digests, never texts
-CREATE TABLE receipts (
-    workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
-    receipt_id text NOT NULL,
-    receipt json NOT NULL,
-    PRIMARY KEY (workspace_id, receipt_id)
-);
 """
 
-# The second wall: a role that is not the owner, such as the gateway's, sees the rows of the one workspace that its
-# transaction names, and only if the person that it names may see it. Both are settings of the transaction. Unless its
-# search path names pg_temp, a function looks among the temporary tables first: a role could put its own view there, and
-# what the view calls would run with the rights of the function's owner.
 _WALLS = """
+-- The second wall: a role that is not the owner, such as the gateway's, sees the rows of the one workspace that its
+-- transaction names, and only if the person that it names may see it. Both are settings of the transaction.
 CREATE FUNCTION may_see(wanted uuid) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = cognee_memory, pg_catalog AS $$
+    SELECT EXISTS (
+        SELECT 1 FROM workspaces WHERE id = wanted AND (
+            person = current_setting('cognee_memory.person', true)
+            OR group_name IN (
+                SELECT group_name FROM members WHERE members.person = current_setting('cognee_memory.person', true)
+            )
+        )
+    )
+$$;
+CREATE FUNCTION workspace_in_use() RETURNS uuid LANGUAGE sql STABLE
+SET search_path = cognee_memory, pg_catalog AS $$
+    SELECT nullif(current_setting('cognee_memory.workspace', true), '')::uuid
+    WHERE may_see(nullif(current_setting('cognee_memory.workspace', true), '')::uuid)
+$$;
+ALTER TABLE workspaces ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON workspaces USING (may_see(id)) WITH CHECK (
+    person = current_setting('cognee_memory.person', true)
+    AND (group_name IS NULL OR group_name IN (
+        SELECT members.group_name FROM members WHERE members.person = current_setting('cognee_memory.person', true)
+    ))
+    OR may_see(id)
+);
+ALTER TABLE rows ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON rows USING (workspace_id = (SELECT workspace_in_use()));
+ALTER TABLE changes ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON changes USING (workspace_id = (SELECT workspace_in_use()));
+ALTER TABLE jobs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON jobs USING (workspace_id = (SELECT workspace_in_use()));
+ALTER TABLE job_askers ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON job_askers USING (workspace_id = (SELECT workspace_in_use()));
+ALTER TABLE copies ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON copies USING (workspace_id = (SELECT workspace_in_use()));
+"""
+
+# Unless its search path names pg_temp, a function looks among the temporary tables first: a role could put its own view
+# there, and what the view calls would run with the rights of the function's owner.
+_NAMES = """
+CREATE OR REPLACE FUNCTION may_see(wanted uuid) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, cognee_memory, pg_temp AS $$
     SELECT EXISTS (
         SELECT 1 FROM cognee_memory.workspaces AS w WHERE w.id = wanted AND (
@@ -203,19 +214,25 @@ SET search_path = pg_catalog, cognee_memory, pg_temp AS $$
         )
     )
 $$;
-CREATE FUNCTION workspace_in_use() RETURNS uuid LANGUAGE sql STABLE
+CREATE OR REPLACE FUNCTION workspace_in_use() RETURNS uuid LANGUAGE sql STABLE
 SET search_path = pg_catalog, cognee_memory, pg_temp AS $$
     SELECT nullif(current_setting('cognee_memory.workspace', true), '')::uuid
     WHERE cognee_memory.may_see(nullif(current_setting('cognee_memory.workspace', true), '')::uuid)
 $$;
-ALTER TABLE workspaces ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own ON workspaces USING (may_see(id)) WITH CHECK (
-    person = current_setting('cognee_memory.person', true)
-    AND (group_name IS NULL OR group_name IN (
-        SELECT members.group_name FROM members WHERE members.person = current_setting('cognee_memory.person', true)
-    ))
-    OR may_see(id)
-);
+"""
+
+_IDS = """
+-- of a memory, so that no two have the same: not an index of its JSON, which row-level security would not let use
+ALTER TABLE rows ADD COLUMN memory_id text;
+UPDATE rows SET memory_id = value->>'id' WHERE tbl = 'memories';
+CREATE INDEX rows_memory_id ON rows (workspace_id, memory_id) WHERE memory_id IS NOT NULL;
+"""
+
+_ACCESS = """
+-- a token is kept after its person, so that it is known which there were
+ALTER TABLE tokens DROP CONSTRAINT tokens_person_fkey, ADD last_used_at timestamptz;
+-- by which token a copy's machine was last there; null where it has the database's address
+ALTER TABLE copies ADD token text;
 
 -- Roles that may not read or change tokens may know of one whose id they have.
 CREATE FUNCTION note_use(used text) RETURNS void LANGUAGE sql SECURITY DEFINER
@@ -233,15 +250,42 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, cognee_memory
     FROM cognee_memory.tokens AS t WHERE t.id = wanted
 $$;
 """
-_WALL = """
-ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own ON {table} USING (workspace_id = (SELECT workspace_in_use()));
-"""
-_WALLED = ("rows", "changes", "jobs", "job_askers", "copies", "job_attachments", "receipts")
 
-# Each version of the schema, and what makes it of the one before. 6 is the first that was published.
-MIGRATIONS = {6: _TABLES + _WALLS + "".join(_WALL.format(table=table) for table in _WALLED)}
-VERSION = max(MIGRATIONS)
+_ATTACHMENTS = """
+-- What a job needs of its machine's files, in parts of a compressed stream that ``digest`` names: it is posted once all
+-- are here, and leaves none when it has ended.
+CREATE TABLE job_attachments (
+    workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+    job_id text NOT NULL,
+    digest text NOT NULL,
+    part integer NOT NULL,
+    parts integer NOT NULL,
+    data bytea NOT NULL,
+    attached_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (workspace_id, job_id, digest, part)
+);
+ALTER TABLE job_attachments ALTER data SET STORAGE EXTERNAL;
+ALTER TABLE job_attachments ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON job_attachments USING (workspace_id = (SELECT workspace_in_use()));
+
+-- what a migration or a capture did, for its undoing: ids and digests, never texts
+CREATE TABLE receipts (
+    workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+    receipt_id text NOT NULL,
+    receipt json NOT NULL,
+    PRIMARY KEY (workspace_id, receipt_id)
+);
+ALTER TABLE receipts ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON receipts USING (workspace_id = (SELECT workspace_in_use()));
+
+-- Jobs that their machine alone could run: it has them still, and posts them with their attachments, or runs them.
+DELETE FROM jobs WHERE runs_on IS NOT NULL AND state <> 'ended';
+ALTER TABLE jobs DROP COLUMN runs_on;
+"""
+
+# The migration at index n upgrades the schema from version n to n + 1.
+MIGRATIONS: tuple[str, ...] = (_TRUTH, _WALLS, _NAMES, _IDS, _ACCESS, _ATTACHMENTS)
+VERSION = len(MIGRATIONS)
 
 
 def bring_up(connection: Connection[Any]) -> None:
@@ -273,9 +317,8 @@ def _bring_up(connection: Connection[Any]) -> None:
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {NAME}")
             connection.execute(f"CREATE TABLE IF NOT EXISTS {NAME}.schema_version (version integer NOT NULL)")
         connection.execute(f"SET LOCAL search_path TO {NAME}, pg_catalog")
-        for number, steps in MIGRATIONS.items():
-            if number > found:
-                connection.execute(steps.encode())
+        for migration in MIGRATIONS[found:]:
+            connection.execute(migration.encode())
         connection.execute("DELETE FROM schema_version")
         connection.execute("INSERT INTO schema_version VALUES (%s)", (VERSION,))
 

@@ -320,7 +320,7 @@ def test_a_role_for_hosts_runs_all_workspaces_no_more(strangers: Strangers, monk
                        "CREATE TABLE cognee_memory.mine (x int)", "DROP POLICY own ON rows"):  # fmt: skip
             with server.connection() as connection, refused(connection):
                 connection.execute(denied.encode())
-        monkeypatch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS | {7: "ALTER TABLE jobs ADD note text"})
+        monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, "ALTER TABLE jobs ADD note text"))
         monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
         with pytest.raises(JobError) as caught:
             team.time()
@@ -366,6 +366,11 @@ def test_who_waits_hears_of_what_happened_between_two_of_its_requests(strangers:
     assert heard["changed"]
     assert listen(strangers, first["mark"], 20.0)["changed"], "as of that mark, also if the answer was lost"
     assert not listen(strangers, heard["mark"], 0.1)["changed"]
+
+
+def test_an_earlier_version_that_waits_is_told_whether_a_notice_came(strangers: Strangers) -> None:
+    body = {"workspace_id": strangers.workspace_id, "seconds": 0.1}
+    assert ask(strangers.hosted, "listen", body, strangers.anns).json()["value"] is False
 
 
 class Counted(Limits):

@@ -31,7 +31,9 @@ def upgrade(place: Place, folder: Path) -> None:
     """Give the machine the newer program."""
     folder.mkdir(exist_ok=True)
     (folder / "sitecustomize.py").write_text(
-        f"from bridge.team import schema\nschema.VERSION += 1\nschema.MIGRATIONS |= {{schema.VERSION: {MIGRATION!r}}}\n"
+        "from bridge.team import schema\n"
+        f"schema.MIGRATIONS = (*schema.MIGRATIONS, {MIGRATION!r})\n"
+        "schema.VERSION = len(schema.MIGRATIONS)\n"
     )
     place.environment["PYTHONPATH"] = str(folder)
 
@@ -61,7 +63,7 @@ def test_a_former_gateway_stops_at_an_upgrade_and_nothing_is_lost(tmp_path: Path
 
 @pytest.fixture
 def newer_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS | {schema.VERSION + 1: MIGRATION})
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, MIGRATION))
     monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
     monkeypatch.setattr(schema, "_LOCK_MILLISECONDS", 200)
 
@@ -87,6 +89,26 @@ def test_an_upgrade_behind_a_long_transaction_lets_others_pass_first(dsn: str, r
     with server.connection() as connection:
         assert schema.version_of(connection) == schema.VERSION
         assert connection.execute("SELECT note FROM jobs").fetchall() == []
+    server.close()
+
+
+def test_an_upgrade_leaves_each_machine_the_jobs_it_alone_can_run(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has them in its folder, and posts them with what is attached, or runs them."""
+    with monkeypatch.context() as former:
+        former.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:5])
+        former.setattr(schema, "VERSION", 5)
+        made(dsn)
+    with psycopg.connect(dsn, options="-c search_path=cognee_memory", autocommit=True) as owner:
+        owner.execute("INSERT INTO workspaces (id, format) VALUES (gen_random_uuid(), 9)")
+        for job_id, runs_on, state in (("any", None, "waiting"), ("capture", "n", "waiting"), ("old", "n", "ended")):
+            owner.execute(
+                "INSERT INTO jobs (workspace_id, job_id, job_sha256, kind, runs_on, asked_by, priority, state, record)"
+                " SELECT id, %s, '', 'capture', %s, 'n', 0, %s, '{}' FROM workspaces",
+                (job_id, runs_on, state),
+            )
+    server = Server(dsn)
+    with server.connection() as connection:
+        assert connection.execute("SELECT job_id FROM jobs ORDER BY 1").fetchall() == [("any",), ("old",)]
     server.close()
 
 
