@@ -532,16 +532,7 @@ def _convert(name: str, value: Any, source: str) -> Any:
         raise JobError("SETTING_INVALID", f"{variable(name)} ({source}): {why}.") from None
 
 
-_BOOLEANS = {
-    "1": True,
-    "true": True,
-    "yes": True,
-    "on": True,
-    "0": False,
-    "false": False,
-    "no": False,
-    "off": False,
-}
+_BOOLEANS = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off"), False)
 
 
 def table(settings: Settings) -> list[Row]:

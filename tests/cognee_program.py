@@ -110,19 +110,19 @@ class Answers:
         return len(self.stores.graph._enqueue_missing(self.stores.graph.open(), self.stores.store, NOW))
 
     def missing(self, memory_ids: list[str]) -> Any:
-        memories = [memory for each in memory_ids if (memory := self.stores.store.get(each))]
-        return self.stores.graph.open().missing([memories])
+        lacking = self.stores.graph.open().missing(self.stores.store.expected_graph, ())
+        return [each for each in memory_ids if lacking is None or each in lacking]
 
     def drop(self, memory_ids: list[str]) -> int:
         with self.stores.store.change(NOW) as change:
-            change.drop(memory_ids)
+            change.dropped += memory_ids
         return self.stores.graph.deliver_all()
 
     def forgo(self, memory_id: str) -> None:
         """Drop it from the store alone: what the graph has of it stays."""
         outbox = self.stores.store.outbox
         with self.stores.store.change(NOW) as change:
-            change.drop([memory_id])
+            change.dropped += [memory_id]
         outbox.delivered(outbox.pending(outbox.count()))
 
     def keep(self, memories: list[dict[str, Any]]) -> int:

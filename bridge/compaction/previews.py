@@ -21,6 +21,8 @@ from jobs.layout import Workspace
 from jobs.model import canonical_json
 
 from ..memory import LABELS, LISTS, Content, Memory, Metadata, References, TimeScope
+from ..store import history_digests
+from ..store.values import AppliedJob, Compaction, Source
 from .contradictions import Conflict, Statement, date_of
 from .record_draft import Draft
 
@@ -98,7 +100,7 @@ def _places(conflict: Conflict) -> Iterator[tuple[str, str, str, str]]:
 def _record(draft: Draft) -> PreviewedRecord:
     """The record: field name -> value."""
     content, metadata = draft.content, draft.metadata
-    references, scope = content.references, content.time_scope
+    scope = content.time_scope
     assert metadata.topic_id is not None
     assert metadata.source_created_at is not None
     record: dict[str, Any] = {
@@ -110,14 +112,8 @@ def _record(draft: Draft) -> PreviewedRecord:
         "source_created_at": metadata.source_created_at,
         "importance": metadata.importance,
         "summary_text": content.context,
-        "consolidated_decisions": list(content.decisions),
-        "consolidated_rationale": list(content.rationale),
-        "key_open_questions": list(content.open_questions),
-        "next_steps": list(content.next_steps),
-        "key_references_files": list(references.files),
-        "key_references_plans": list(references.plans),
-        "key_references_branches": list(references.branches),
-        "key_references_issues": list(references.issues),
+        **{field: list(getattr(content, name)) for name, field in _LISTS.items()},
+        **{f"key_references_{kind}": list(named) for kind, named in content.references._asdict().items()},
         "time_scope": {"text": scope.text, "start": scope.start, "end": scope.end, "turn_count": scope.turn_count},
         "compaction_source": [memory.id for memory in draft.sources],
         "narrative_source": draft.narrative_source,
@@ -130,17 +126,32 @@ def record_of(preview: Preview) -> tuple[Content, Metadata]:
     """The record of a preview, without id and dates. Raises KeyError or TypeError for a malformed one."""
     record: Mapping[str, Any] = preview.record  # it may come from a file
     lists = {name: tuple(record[field]) for name, field in _LISTS.items()}
-    kinds = ("files", "plans", "branches", "issues")
     content = Content(
         topic=record["topic"],
         context=record["summary_text"],
-        references=References(**{kind: tuple(record[f"key_references_{kind}"]) for kind in kinds}),
+        references=References(**{kind: tuple(record[f"key_references_{kind}"]) for kind in References._fields}),
         time_scope=TimeScope(**record["time_scope"]),
         **lists,
     )
     return content, Metadata(
         **{name: record[name] for name in LABELS if name in record and name not in LISTS},
         **cast("Any", {name: tuple(record[name]) for name in LISTS}),
+    )
+
+
+def compaction_of(
+    preview: Preview, record_id: str, effect: AppliedJob, now: str, sources: Sequence[Source]
+) -> Compaction:
+    """What the history keeps of applying the preview. ``sources``: as they were before."""
+    return Compaction(
+        record_id=record_id,
+        topic_id=preview.topic_id,
+        applied_at=now,
+        effect=effect,
+        preview_digest=preview.digest,
+        sources=tuple(sources),
+        conflicts=history_digests.digested(preview.conflicts),
+        narrative_source=preview.record["narrative_source"],
     )
 
 

@@ -14,7 +14,6 @@ from jobs import clock
 from ..compaction import previews, record_draft
 from ..compaction.contradictions import date_of
 from ..memory import Content, Memory, Status
-from ..store import history_digests
 from ..store.values import Addition, AppliedJob, Compaction, KnownPair, Source
 
 if TYPE_CHECKING:
@@ -130,12 +129,9 @@ def changes(
     embed: record_draft.Embed,
     effect: AppliedJob,
     now: str,
-    yield_control: record_draft.YieldControl = lambda: None,
 ) -> Changes:
-    """The changes to the records that merged removed memories, and to the statuses that these records had set.
-
-    ``yield_control`` is called between steps of the work. Nothing is written yet.
-    """
+    """The changes to the records that merged removed memories, and to the statuses that these records had set. Nothing
+    is written yet."""
     held = store.records()
     records = {memory.id: (memory, is_hidden) for memory, is_hidden in held}
     existing = store.select(list({source for memory, _ in held for source in memory.sources}))
@@ -152,7 +148,7 @@ def changes(
         if fate.is_rebuilt:
             sources = [new.get(each) or existing[each] for each in fate.sources]
             pairs = store.known_pairs([memory.id for memory in sources])
-            record, noted = _rebuilt(old, sources, known, pairs, naming, embed, effect, now, yield_control)
+            record, noted = _rebuilt(old, sources, known, pairs, naming, embed, effect, now)
             made.rebuilt.append((old.id, record.id))
             new[old.id] = staying.get(record.id, record)  # an import may have added both
             if record.id not in staying:
@@ -206,11 +202,10 @@ def _rebuilt(
     embed: record_draft.Embed,
     effect: AppliedJob,
     now: str,
-    yield_control: record_draft.YieldControl,
 ) -> tuple[Memory, Compaction]:
     """The record of the remaining sources, with the old record's status, and its entry in the history."""
     ordered = sorted(sources, key=lambda memory: (clock.parse(date_of(memory)), memory.number, memory.id))
-    draft = record_draft.draft(ordered, embed, yield_control=yield_control, known=pairs)
+    draft = record_draft.draft(ordered, embed, known=pairs)
     topic_id = old.metadata.topic_id or draft.metadata.topic_id or ""
     record = Memory(
         id=naming(topic_id, draft.content),
@@ -227,18 +222,9 @@ def _rebuilt(
         sources=tuple(memory.id for memory in draft.sources),
     )
     preview = previews.preview_of(draft, topic_id)
-    noted = Compaction(
-        record_id=record.id,
-        topic_id=topic_id,
-        applied_at=now,
-        effect=effect,
-        preview_digest=preview.digest,
-        sources=tuple(_source(memory, digest, known, now) for memory, (_, digest) in
-                      zip(draft.sources, preview.sources, strict=True)),
-        conflicts=history_digests.digested(preview.conflicts),
-        narrative_source=draft.narrative_source,
-    )  # fmt: skip
-    return record, noted
+    merged = zip(draft.sources, preview.sources, strict=True)
+    before = [_source(memory, digest, known, now) for memory, (_, digest) in merged]
+    return record, previews.compaction_of(preview, record.id, effect, now, before)
 
 
 def _source(memory: Memory, digest: str, known: Mapping[str, Source], now: str) -> Source:

@@ -93,7 +93,7 @@ def find(
     plan = Plan(
         forgotten=(),
         jobs=tuple(jobs["jobs"]),
-        jobs_to_cancel=tuple(jobs["jobs_to_cancel"]),
+        doomed=tuple(jobs["doomed"]),
         rejected=tuple(map(name_digest, rejected)),
         parts=tuple(map(name_digest, parts)),
         files=(*files, *raw),
@@ -109,7 +109,7 @@ def _of_jobs(
     workspace: Workspace, targets: ForgetTargets, brings: Brings, accepted_until: str, own: str
 ) -> dict[str, list[str]]:
     paths = workspace.spool
-    groups: dict[str, list[str]] = {"jobs": [], "jobs_to_cancel": [], "quoting": []}
+    groups: dict[str, list[str]] = {"jobs": [], "doomed": [], "quoting": []}
     ids = {each for folder in (paths.results, paths.active, paths.ended) for each in spool.job_ids(folder)}
     for job_id in sorted(filter(is_job_id, ids - {own})):
         try:
@@ -133,7 +133,7 @@ def _about(
         return "jobs" if mentions or would else None
     was_before = record.accepted_at is not None and clock.parse(record.accepted_at) <= clock.parse(accepted_until)
     if was_before and _would_bring(copy, record, targets, brings):
-        return "jobs_to_cancel"
+        return "doomed"
     return "quoting" if mentions else None
 
 

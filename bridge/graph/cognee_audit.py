@@ -14,7 +14,6 @@ from cognee.infrastructure.databases.graph import get_graph_engine
 from cognee.infrastructure.databases.vector import get_vector_engine_async
 
 from ..memory import Memory
-from ..privacy.masking import trace
 from . import lance
 from .cognee_nodes import MEMORIES as MODELS, NODES, SHARED_TYPES, SUPERSEDES, TYPES, collections, decision_ids, points
 
@@ -43,32 +42,42 @@ class GraphComparison:
 
     ``lacking``: ids of memories that lack a node, edge or vector. ``forgotten``: ids of forgotten memories with nodes
     or vectors left. ``strange``: the number of nodes and vectors that belong to no memory. ``unreadable``: vector
-    table -> why it cannot be read. ``nodes``, ``vectors``: how many the stores hold.
+    table -> the error of reading it. ``nodes``, ``vectors``: how many the stores hold.
     """
 
     lacking: list[str] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
     strange: int = 0
-    unreadable: dict[str, str] = field(default_factory=dict)
+    unreadable: dict[str, Exception] = field(default_factory=dict)
     nodes: int = 0
     vectors: int = 0
 
 
 async def compare(wanted: Wanted) -> GraphComparison:
     """Compare the stores with the expected content. Errors of the graph's engine pass."""
-    graph, engine = await get_graph_engine(), await get_vector_engine_async()
-    types = dict(await graph.query("MATCH (n:Node) RETURN n.id, n.type"))
-    edges = {(source, target): name for source, name, target in await graph.query(_EDGES)}
-    result = GraphComparison(nodes=len(types))
-    held, rows = await _vectors(engine, result)
-    held[NODES] = set(types)
-    statuses = dict(await graph.query(_STATUSES, {"types": [model.__name__ for model in MODELS.values()]}))
-    expected = _find_lacking(wanted, held, edges, statuses, result)
-    lacked = {memory_id for node, ids in wanted.found.items() if node not in types for memory_id in ids}
-    result.lacking += sorted(lacked.difference(result.lacking, wanted.undelivered))
+    result = GraphComparison()
+    expected, rows, types = await find_lacking(wanted, result)
     rows[NODES] = {node for node, kind in types.items() if kind in TYPES}
     _find_leftovers(wanted, rows, expected, types, result)
     return result
+
+
+async def find_lacking(
+    wanted: Wanted, result: GraphComparison
+) -> tuple[dict[str, set[str]], dict[str, set[str]], dict[str, str]]:
+    """Add the memories that lack something to the result. Returns the allowed content and the content, place -> ids,
+    and the types of the nodes. Raises as ``compare``."""
+    graph, engine = await get_graph_engine(), await get_vector_engine_async()
+    types = dict(await graph.query("MATCH (n:Node) RETURN n.id, n.type"))
+    edges = {(source, target): name for source, name, target in await graph.query(_EDGES)}
+    result.nodes = len(types)
+    held, rows = await _vectors(engine, result)
+    held[NODES] = set(types)
+    statuses = dict(await graph.query(_STATUSES, {"types": [model.__name__ for model in MODELS.values()]}))
+    expected = _lacking(wanted, held, edges, statuses, result)
+    lacked = {memory_id for node, ids in wanted.found.items() if node not in types for memory_id in ids}
+    result.lacking += sorted(lacked.difference(result.lacking, wanted.undelivered))
+    return expected, rows, types
 
 
 async def _vectors(engine: Any, result: GraphComparison) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
@@ -80,13 +89,13 @@ async def _vectors(engine: Any, result: GraphComparison) -> tuple[dict[str, set[
             held[name] = await lance.ids_with_vector(engine, name)
             rows[name] = await lance.row_ids(engine, name)
         except Exception as error:  # the engine raises various classes for a damaged file
-            result.unreadable[name] = trace(error).splitlines()[0]
+            result.unreadable[name] = error
         else:
             result.vectors += len(rows[name])
     return held, rows
 
 
-def _find_lacking(
+def _lacking(
     wanted: Wanted,
     held: dict[str, set[str]],
     edges: dict[tuple[str, str], str],

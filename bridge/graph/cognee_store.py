@@ -7,7 +7,7 @@ so each text is embedded once.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cognee.infrastructure.databases.graph import get_graph_engine
@@ -18,6 +18,7 @@ from jobs.layout import Workspace
 from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory
 from ..privacy.masking import trace
+from ..store.expected_graph import ExpectedGraph
 from ..store.values import Extraction
 from . import (
     cognee_audit,
@@ -189,9 +190,20 @@ class CogneeStore:
             log.error("the graph's memories cannot be counted: %s", trace(error))
             return 0
 
-    def missing(self, memories: Iterable[Sequence[Memory]]) -> list[str]:
-        """As ``cognee_upkeep.missing``."""
-        return cognee_upkeep.missing(self._engines, memories)
+    def missing(self, expected: ExpectedGraph, undelivered: Collection[str]) -> list[str] | None:
+        """The ids of the memories that the graph lacks, save for the undelivered ones. None if a damaged store was
+        quarantined: then it lacks all. Raises JobError: GRAPH_UNAVAILABLE."""
+        wanted, found = Wanted(expected.memories(), expected.superseded(), (), undelivered, {}), GraphComparison()
+        self._engines.part = "graph"
+        try:
+            run(cognee_audit.find_lacking(wanted, found))
+            for error in found.unreadable.values():
+                self._engines.part = "vectors"
+                raise error
+        except Exception as error:
+            self._engines.repair(error, "ready")
+            return None
+        return found.lacking
 
     # --- reading ---
 

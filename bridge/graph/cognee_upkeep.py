@@ -1,4 +1,4 @@
-"""Maintenance of cognee's stores: finds missing memories, checkpoints the log, compacts and scrubs the tables.
+"""Maintenance of cognee's stores: checkpoints the log, compacts and scrubs the tables.
 
 It imports cognee, so only ``cognee_store`` imports it. Coroutines let the errors of cognee's engines pass.
 """
@@ -6,7 +6,7 @@ It imports cognee, so only ``cognee_store`` imports it. Coroutines let the error
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 
 from cognee.infrastructure.databases.graph import get_graph_engine
 from cognee.infrastructure.databases.vector import get_vector_engine_async
@@ -16,11 +16,10 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from .. import critical
-from ..memory import Memory
 from ..privacy.masking import trace
 from . import graph_files, lance
 from .cognee_edges import edge_text
-from .cognee_nodes import MEMORIES, NODES, SUPERSEDES, TYPES, ConversationSummary, collections, points
+from .cognee_nodes import MEMORIES, collections
 from .cognee_opening import Engines, unavailable
 from .cognee_process import run
 
@@ -28,14 +27,8 @@ log = logging.getLogger(__name__)
 
 _EDGE_TEXTS = "EdgeType_relationship_name"  # the vector table of edges' texts
 
-_OURS = "MATCH (n:Node) WHERE n.type IN $types RETURN n.id"
 _COUNT = "MATCH (n:Node) WHERE n.type IN $types RETURN count(n)"
 _EDGES = "MATCH (:Node)-[e:EDGE]->(:Node) RETURN DISTINCT e.relationship_name, e.properties"
-_SUPERSEDED = "MATCH (n:Node)-[e:EDGE]->(m:Node) WHERE e.relationship_name = $name RETURN n.id, m.id"
-# The status in the properties' JSON text. Quotation marks inside values are escaped, so they cannot match.
-_STATUSES = (
-    """MATCH (n:Node) WHERE n.type = $type RETURN n.id, regexp_extract(n.properties, '"status": "([A-Za-z]+)"', 1)"""
-)
 
 
 def checkpoint(workspace: Workspace, engines: Engines, log_bytes: int) -> None:
@@ -86,38 +79,3 @@ async def memory_count() -> int:
     vector = await get_vector_engine_async()
     rows = [await lance.count(vector, collections(model)[0]) for model in MEMORIES.values()]
     return min(int(nodes), sum(rows))
-
-
-def missing(engines: Engines, memories: Iterable[Sequence[Memory]]) -> list[str]:
-    """The ids of the memories that lack a node, a vector or an edge to a source in the graph, or have another status.
-
-    A damaged store is quarantined; then all memories are missing. Raises JobError: GRAPH_UNAVAILABLE.
-    """
-    statuses: dict[str, str] = {}
-    superseded: set[tuple[str, str]] = set()
-
-    async def held() -> dict[str, set[str]]:
-        engines.part = "graph"
-        graph = await get_graph_engine()
-        nodes = await graph.query(_OURS, {"types": TYPES})
-        ids = {NODES: {row[0] for row in nodes}}
-        statuses.update(await graph.query(_STATUSES, {"type": ConversationSummary.__name__}))
-        superseded.update(await graph.query(_SUPERSEDED, {"name": SUPERSEDES}))
-        engines.part = "vectors"
-        vector = await get_vector_engine_async()
-        return ids | {name: await lance.ids_with_vector(vector, name) for name in await lance.table_names(vector)}
-
-    try:
-        stored = run(held())
-    except Exception as error:
-        engines.repair(error, "ready")
-        stored = {}
-    nothing: set[str] = set()
-    return [
-        memory.id
-        for part in memories
-        for memory in part
-        if any(point not in stored.get(table, nothing) for table, point in points(memory))
-        or statuses.get(memory.id, memory.metadata.status) != memory.metadata.status
-        or any(i in stored.get(NODES, nothing) and (memory.id, i) not in superseded for i in memory.sources)
-    ]

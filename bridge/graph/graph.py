@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from jobs import clock, steps
 from jobs.errors import JobError
 
-from ..memory import Memory
 from ..slices import Progress, Slices, ignore_progress
 from ..store import values
 from . import earlier_stores, graph_files, installed
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _DEADLY_OPENINGS = 2  # deaths while opening, in a row, after which the graph counts as damaged; one may be a kill
-_COMPARED_TOGETHER = 500  # memories per batch
 _LOG_BYTES_LEFT = 4 * 1024 * 1024  # of the graph; maintenance checkpoints only a larger log
 
 
@@ -138,14 +136,9 @@ class Graph:
     def _enqueue_missing(graph: CogneeStore, store: Store, now: str) -> list[str]:
         """Compare the graph with the delivered memories and enqueue those that it lacks. Returns their ids."""
         undelivered = store.outbox.undelivered_ids()
-
-        def delivered() -> Iterator[list[Memory]]:
-            last = 0
-            while memories := store.after(last, _COMPARED_TOGETHER):
-                last = memories[-1].number
-                yield [memory for memory in memories if memory.id not in undelivered]
-
-        missing = graph.missing(delivered())
+        missing = graph.missing(store.expected_graph, undelivered)
+        if missing is None:
+            missing = [each for each in store.ids() if each not in undelivered]
         if missing:
             log.warning("the graph lacked %d of %d memories: they are written again", len(missing), store.count())
         store.outbox.enqueue_missing(missing, now)
@@ -289,7 +282,7 @@ class Graph:
             graph.sync()
             self._memory.store.outbox.note_survived()  # if the process dies later, opening the graph is not the cause
         with self._memory.store.change(clock.iso(clock.now())) as change:
-            change.drop_extractions(memory_ids)
+            change.extractions_to_drop += memory_ids
 
     def compact(self, progress: Progress = ignore_progress) -> None:
         """Compact the vector tables of an open graph that have overgrown."""

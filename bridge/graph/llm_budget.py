@@ -7,7 +7,6 @@ A call is recorded before it is sent, so neither crashes nor retries can spend w
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
@@ -22,47 +21,22 @@ if TYPE_CHECKING:
 _HOUR = 3600
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The limits, from the settings; 0 allows no calls."""
-
-    calls_per_job: int
-    tokens_per_job: int
-    calls_per_day: int
-    tokens_per_day: int
-
-    @classmethod
-    def of(cls, settings: Settings) -> Budget:
-        """The budget in the settings."""
-        return cls(
-            settings.llm_calls_per_job,
-            settings.llm_tokens_per_job,
-            settings.llm_calls_per_day,
-            settings.llm_tokens_per_day,
-        )
-
-    def require(self, job: Spent, day: Spent, now: datetime) -> None:
-        """Raises JobError: LLM_BUDGET_SPENT when the job's or the day's budget is used up."""
-        tomorrow = _until_tomorrow(now)
-        for spent, most, name, whose, pause in (
-            (job.calls, self.calls_per_job, "llm_calls_per_job", "calls that this job may make", _HOUR),
-            (job.tokens, self.tokens_per_job, "llm_tokens_per_job", "tokens that this job may use", _HOUR),
-            (day.calls, self.calls_per_day, "llm_calls_per_day", "calls of this UTC day", tomorrow),
-            (day.tokens, self.tokens_per_day, "llm_tokens_per_day", "tokens of this UTC day", tomorrow),
-        ):
-            if spent >= most:
-                raise _spent(f"{spent} of the {most} {whose} are used up", name, spent, most, pause)
-
-    def require_room(self, calls: int, job: Spent, day: Spent, now: datetime) -> None:
-        """Raises JobError: LLM_BUDGET_SPENT unless at least ``calls`` calls are left, for work that needs them all."""
-        self.require(job, day, now)
-        for spent, most, name, pause in (
-            (job.calls, self.calls_per_job, "llm_calls_per_job", _HOUR),
-            (day.calls, self.calls_per_day, "llm_calls_per_day", _until_tomorrow(now)),
-        ):
-            if spent + calls > most:
-                left = f"The next text takes {calls} calls or more, and of {most} there are {most - spent} left"
-                raise _spent(left, name, spent, most, pause)
+def require(settings: Settings, job: Spent, day: Spent, now: datetime, calls: int = 0) -> None:
+    """Raises JobError: LLM_BUDGET_SPENT when the job's or the day's budget is used up, or has less than ``calls`` calls
+    left, for work that needs them all. A limit of 0 allows no calls."""
+    tomorrow = _until_tomorrow(now)
+    for spent, name, whose, pause in (
+        (job.calls, "llm_calls_per_job", "calls that this job may make", _HOUR),
+        (job.tokens, "llm_tokens_per_job", "tokens that this job may use", _HOUR),
+        (day.calls, "llm_calls_per_day", "calls of this UTC day", tomorrow),
+        (day.tokens, "llm_tokens_per_day", "tokens of this UTC day", tomorrow),
+    ):
+        most = getattr(settings, name)
+        if spent >= most:
+            raise _spent(f"{spent} of the {most} {whose} are used up", name, spent, most, pause)
+        if whose.startswith("calls") and spent + calls > most:
+            left = f"The next text takes {calls} calls or more, and of {most} there are {most - spent} left"
+            raise _spent(left, name, spent, most, pause)
 
 
 def _spent(what: str, setting: str, spent: int, most: int, pause: int) -> JobError:
@@ -82,7 +56,6 @@ class Meter:
 
     def __init__(self, usage: LlmUsage, settings: Settings, job_id: str, clock: Callable[[], datetime]) -> None:
         self._usage = usage
-        self._budget = Budget.of(settings)
         self._job_id = job_id
         self._clock = clock
         self.settings = settings
@@ -96,7 +69,7 @@ class Meter:
     def require_room(self, calls: int) -> None:
         """Raises JobError: LLM_BUDGET_SPENT unless at least ``calls`` calls are left."""
         now = self._clock()
-        self._budget.require_room(calls, self._usage.of_job(self._job_id), self._usage.of_day(day_of(now)), now)
+        require(self.settings, self._usage.of_job(self._job_id), self._usage.of_day(day_of(now)), now, calls)
 
     def begin(self, estimate: int) -> Call:
         """Record a call with its estimated number of tokens.
@@ -106,7 +79,7 @@ class Meter:
         if self.failure is not None:
             raise self.failure
         now = self._clock()
-        call = self._usage.begin(self._job_id, estimate, now, lambda job, day: self._budget.require(job, day, now))
+        call = self._usage.begin(self._job_id, estimate, now, lambda job, day: require(self.settings, job, day, now))
         self._count(Spent(1, estimate))
         return call
 

@@ -114,7 +114,7 @@ class OutboxRelay:
             for successor in map(self._store().newest_about, graph.topics(gone)):
                 if successor is not None:
                     whole.setdefault(successor.id, successor)
-            graph.write(list(whole.values()), self._store().superseded(list(whole)))
+            graph.write(list(whole.values()), self._store().expected_graph.superseded(list(whole)))
             graph.delete(gone)
             self._apply_extractions(graph, list(whole), gone)
             for entry in entries:

@@ -31,11 +31,12 @@ from ..text.failures import is_failure
 from . import Progress, Task, captured_failures, captured_session, receipts
 from .capture_sources import EXPORT, AttachedSources, FileSources, Sources, attached_lines
 from .captured_session import SessionCapture, Tools, Turns
-from .made import Made, note_superseded
+from .made import Made
 
 if TYPE_CHECKING:
     from ..interface.result_shapes import Captured, CapturedMemory, CapturedSessionItem, KeptMemory, UndoneCapture
     from ..store.memories import Memories
+    from ..store.store import Store
     from .attachments import Line
 
 Outcome = Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "failed"]
@@ -176,15 +177,11 @@ class CaptureRun:
         self.items.append(item)
         if self.is_preview:
             with self.stores.open_for_reading() as store:
-                self._judge(item, store)
-                if item.outcome == "captured":
-                    self._try(item, lambda: self._preview(item, turns, store))
+                self._capture(item, turns, store, None)
         else:
-            self._judge(item, self.stores.store)
-            if item.outcome == "captured":
-                self._try(item, lambda: self._capture(item, turns))
-                if item.capture is not None and item.capture.superseded:
-                    self._write_receipt(None)
+            self._capture(item, turns, self.stores.store, self.stores.store)
+            if item.capture is not None and item.capture.superseded:
+                self._write_receipt(None)
         if item.capture is not None and item.outcome == "captured":
             _set_outcome(item, item.capture)
         return item
@@ -214,44 +211,21 @@ class CaptureRun:
                 for known_as in item.capture.turns:
                     item.capture.known_turns.pop(known_as, None)
 
-    def _tools(self, turns: Turns) -> Tools:
-        assert self.sources is not None
-        embed = self.stores.embedder.embed
-        return Tools(turns, boundaries.segments, self._summarise, embed, self.sources.anchored)
-
-    def _capture(self, item: Item, turns: Turns) -> None:
-        capture = item.capture
-        assert capture is not None
-        captured_session.capture_session(
-            capture, self._tools(turns), self.stores.store, self.task.job_id, self.now, self._pause
-        )
+    def _capture(self, item: Item, turns: Turns, store: Memories, writer: Store | None) -> None:
+        """What the capture makes of a session, stored if there is a writer."""
+        self._judge(item, store)
+        if item.capture is not None:
+            assert self.sources is not None
+            embed, anchored = self.stores.embedder.embed, self.sources.anchored
+            tools = Tools(
+                turns, boundaries.segments, self._summarise, embed, anchored, store, writer, self.task.job_id, self.now,
+                self._pause,
+            )  # fmt: skip
+            self._try(item, partial(captured_session.capture_session, item.capture, tools))
 
     def _pause(self) -> None:
         """Let other jobs run in the middle of a session."""
         self.progress({"done": len(self.items) - 1, "total": self.total, "message": _READING})
-
-    def _preview(self, item: Item, turns: Turns, store: Memories) -> None:
-        """What the capture would make, without storing it."""
-        capture = item.capture
-        assert capture is not None
-        former = capture.former.segments if capture.former else ()
-        tools = self._tools(turns)
-        present = None
-        slices = Slices(lambda _: self._pause(), _READING, self.total)
-        for segment, record in captured_session.segments_of(capture, tools, former):
-            if present is None:
-                present = list(former[: capture.unchanged])
-            place = former[len(present)] if len(present) < len(former) else None
-            made = captured_session.made_of(segment, record, capture, place, store, tools, self.now)
-            present.append(record if made is None else made.segment)
-            if made is not None:
-                failed = captured_failures.met(segment, made, capture.made, item.transcript, store, self.now)
-                capture.made += [made, *failed]
-            slices.advance()
-        if not capture.is_cut_off:
-            present = list(former[: capture.unchanged]) if present is None else present
-            capture.superseded = tuple(captured_session.superseded(former, present, store))
-        note_superseded(capture.made, capture.superseded)
 
     # --- summaries ---
 
@@ -439,8 +413,8 @@ def _undo(task: Task[Capture], receipt_id: str, stores: Stores, now: str, progre
     supersedes = list(dict.fromkeys(supersedes))
     revived = [each for each in supersedes if _was_superseded(each, store)]
     with store.change(now, [task.applied]) as change:
-        change.drop(going)
-        change.set_statuses(StatusChange(each, "Active", now) for each in revived)
+        change.dropped += going
+        change.statuses += (StatusChange(each, "Active", now) for each in revived)
         for session in sessions:
             remaining = [
                 each
@@ -448,7 +422,7 @@ def _undo(task: Task[Capture], receipt_id: str, stores: Stores, now: str, progre
                 if each in kept or each not in ids
             ]
             left_over = tuple(CapturedSegment(0, "", each) for each in remaining)  # a later capture replaces these
-            change.record_session(session._replace(state="withdrawn", version="", segments=left_over))
+            change.captured_sessions.append(session._replace(state="withdrawn", version="", segments=left_over))
     left: list[KeptMemory] = [{"memory_id": each, "reason": reason} for each, reason in kept.items()]
     earlier = receipt["undone"]["removed"] if receipt["undone"] else []
     removed = [*earlier, *going]

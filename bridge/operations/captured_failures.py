@@ -28,9 +28,9 @@ _SURE = 0.6  # how sure it is that what was done after a failure is its fix
 def met(
     segment: Segment, of: Made, made: Iterable[Made], transcript: Transcript, store: Memories, now: str
 ) -> list[Made]:
-    """The failures of a segment as memories beside its own, ``of``; ``made`` are those that are not stored yet."""
+    """The failures of a segment as memories beside its own, ``of``; ``made`` are those that may not be stored yet."""
     mended = failures(segment.turns)
-    before = [*store.about(text.TOPIC), *(each.memory for each in made)] if mended else []
+    before = [*(each.memory for each in made), *store.about(text.TOPIC)] if mended else []
     known = {text.key(each): each for each in before if text.is_failure(each)}
     found: list[Made] = []
     for failure in mended:
@@ -56,7 +56,7 @@ def remove_expired(store: Store, now: str) -> None:
     old = [each.id for each in store.about(text.TOPIC) if text.is_failure(each) and not text.is_current(each, at)]
     if old:
         with store.change(now) as change:
-            change.drop(old)
+            change.dropped += old
 
 
 def _memory(content: Content, at: str, transcript: Transcript, workspace_id: str, now: str) -> Memory:

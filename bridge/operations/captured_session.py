@@ -71,17 +71,23 @@ class SessionCapture:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What the capture of a session needs: its turns, how they are cut and summarised, the embedding of texts, and what
-    adds the anchors of a memory."""
+    """What the capture of a session needs: its turns, how they are cut and summarised, the embedding of texts, what
+    adds the anchors of a memory, the store, and what writes into it; without, it is a preview. ``pause`` is called
+    between transactions."""
 
     turns: Turns
     cut: Cut
     summarise: Summarise
     embed: Embed
-    anchored: Callable[[Memory], Memory] = lambda memory: memory
+    anchored: Callable[[Memory], Memory]
+    store: Memories
+    writer: Store | None
+    job_id: str
+    now: str
+    pause: Callable[[], None]
 
 
-def segments_of(
+def _segments_of(
     capture: SessionCapture, tools: Tools, known: Sequence[CapturedSegment]
 ) -> Iterator[tuple[Segment, CapturedSegment]]:
     """The new and changed segments of the session, each with its record, whose memory is not known yet.
@@ -249,19 +255,14 @@ def _about(content: Content) -> frozenset[str]:
     return subject_words(" ".join([content.context, *content.decisions])) | set(content.references.files)
 
 
-def made_of(
-    segment: Segment,
-    record: CapturedSegment,
-    capture: SessionCapture,
-    former: CapturedSegment | None,
-    store: Memories,
-    tools: Tools,
-    now: str,
+def _made_of(
+    segment: Segment, record: CapturedSegment, capture: SessionCapture, former: CapturedSegment | None, tools: Tools
 ) -> Made | None:
     """What becomes of a segment; None if it holds nothing to keep, or its memory was forgotten.
 
     ``former`` is the segment that stood in its place before, if there was one.
     """
+    store = tools.store
     if _is_forgotten(former, store):
         capture.forgotten_segments += 1
         return None
@@ -274,7 +275,7 @@ def made_of(
         return None
     notes = store.select(store.captures.notes_of(capture.transcript.tool, capture.transcript.session_id)).values()
     summary = _beside_notes(_titled(summary, capture, segment), list(notes))
-    memory = memory_of(segment, summary, capture.transcript, store, now)
+    memory = memory_of(segment, summary, capture.transcript, store, tools.now)
     twin = None if store.known(memory.id) else store.same_as(memory)
     if twin is not None:
         memory = memory._replace(id=twin)
@@ -293,21 +294,14 @@ def _is_forgotten(segment: CapturedSegment | None, store: Memories) -> bool:
     return segment is not None and segment.memory_id is not None and store.forgotten_at(segment.memory_id) is not None
 
 
-def capture_session(
-    capture: SessionCapture,
-    tools: Tools,
-    store: Store,
-    job_id: str,
-    now: str,
-    pause: Callable[[], None],
-) -> None:
+def capture_session(capture: SessionCapture, tools: Tools) -> None:
     """Store the memories of a session, a transaction for each few segments. Raises OSError, and JobError of the store.
 
     A capture that is cut off continues with the segments that are not stored: they are recorded with each transaction,
-    and the transcript's version only with the last one. ``pause`` is called between transactions.
+    and the transcript's version only with the last one.
     """
     former = capture.former.segments if capture.former else ()
-    found = segments_of(capture, tools, former)
+    found = _segments_of(capture, tools, former)
     done: list[CapturedSegment] | None = None
     made: list[Made] = []
     began = monotonic()
@@ -315,18 +309,17 @@ def capture_session(
         if done is None:  # only now, since the first segment tells how many are unchanged
             done = list(former[: capture.unchanged])
         elif len(made) >= _STORED_TOGETHER or monotonic() - began >= SLICE_SECONDS:
-            _store(capture, made, done, store, job_id, now, is_last=False)
-            pause()
+            _keep(capture, tools, made, done, is_last=False)
             made, began = [], monotonic()
         place = _at(former, len(done))
-        each = made_of(segment, record, capture, place, store, tools, now)
-        done.append(each.segment if each else record._replace(memory_id=_forgotten_id(place, store)))
+        each = _made_of(segment, record, capture, place, tools)
+        done.append(each.segment if each else record._replace(memory_id=_forgotten_id(place, tools.store)))
         if each is not None:
-            made += [each, *captured_failures.met(segment, each, made, capture.transcript, store, now)]
+            before = [*capture.made, *made]
+            made += [each, *captured_failures.met(segment, each, before, capture.transcript, tools.store, tools.now)]
     if done is None:
         done = list(former if capture.is_cut_off else former[: capture.unchanged])
-    _store(capture, made, done, store, job_id, now, is_last=True)
-    pause()
+    _keep(capture, tools, made, done, is_last=True)
 
 
 def _at(segments: Sequence[CapturedSegment], index: int) -> CapturedSegment | None:
@@ -340,49 +333,54 @@ def _forgotten_id(former: CapturedSegment | None, store: Memories) -> str | None
     return former.memory_id
 
 
-def _store(
+def _keep(
+    capture: SessionCapture, tools: Tools, made: Sequence[Made], done: Sequence[CapturedSegment], *, is_last: bool
+) -> None:
+    former = capture.former.segments if capture.former else ()
+    replaced = _superseded(former, done, tools.store) if is_last else []
+    if tools.writer is not None:
+        segments = tuple(done) if is_last else (*done, *former[len(done) :])
+        made = _stored(capture, tools, tools.writer, made, segments, replaced, is_last=is_last)
+    capture.made += made
+    capture.superseded = tuple(replaced)
+    note_superseded(capture.made, replaced)
+    tools.pause()
+
+
+def _stored(
     capture: SessionCapture,
+    tools: Tools,
+    writer: Store,
     made: Sequence[Made],
-    done: Sequence[CapturedSegment],
-    store: Store,
-    job_id: str,
-    now: str,
+    segments: tuple[CapturedSegment, ...],
+    replaced: Sequence[str],
     *,
     is_last: bool,
-) -> None:
-    transcript = capture.transcript
-    former = capture.former.segments if capture.former else ()
-    replaced = superseded(former, done, store) if is_last else []
+) -> list[Made]:
+    transcript, now = capture.transcript, tools.now
     unique = {each.memory.id: each for each in made if each.is_new}
     session = CapturedSession(
         transcript.tool, transcript.session_id, transcript.shown_path, transcript.version if is_last else "",
-        "kept", now, tuple(done) if is_last else (*done, *former[len(done) :]),
+        "kept", now, segments,
     )  # fmt: skip
-    with store.change(now) as change:
-        change.set_statuses(StatusChange(each, "Superseded", now) for each in replaced)
-        change.set_statuses(StatusChange(each.memory.id, "Draft", now, each.met_at) for each in made if each.met_at)
-        change.record_session(session)
+    with writer.change(now) as change:
+        change.statuses += (StatusChange(each, "Superseded", now) for each in replaced)
+        change.statuses += (StatusChange(each.memory.id, "Draft", now, each.met_at) for each in made if each.met_at)
+        change.captured_sessions.append(session)
         if not capture.is_cut_off:
-            change.record_turns(transcript.tool, transcript.session_id, capture.turns)
+            change.captured_turns.append((transcript.tool, transcript.session_id, capture.turns))
         for each in made:
-            change.record_source(_source(each, transcript, job_id, now))
-        change.add(Addition(each.memory, job_id) for each in unique.values())
+            change.capture_sources.append(_source(each, transcript, tools.job_id, now))
+        change.additions += (Addition(each.memory, tools.job_id) for each in unique.values())
     numbers = {memory.id: memory for memory in change.added}
-    capture.made += [replace(each, memory=numbers.get(each.memory.id, each.memory)) for each in made]
-    capture.superseded = tuple(replaced)
-    note_superseded(capture.made, replaced)
+    return [replace(each, memory=numbers.get(each.memory.id, each.memory)) for each in made]
 
 
-def superseded(former: Sequence[CapturedSegment], present: Sequence[CapturedSegment], store: Memories) -> list[str]:
+def _superseded(former: Sequence[CapturedSegment], present: Sequence[CapturedSegment], store: Memories) -> list[str]:
     """The ids of the session's former memories that it does not have any more and that are still Active."""
     still = {each.memory_id for each in present}
     gone = dict.fromkeys(each.memory_id for each in former if each.memory_id and each.memory_id not in still)
-    replaced = []
-    for memory_id in gone:
-        known = store.known(memory_id)
-        if known is not None and not known.hidden and known.status == "Active":
-            replaced.append(memory_id)
-    return replaced
+    return [each for each in gone if (known := store.known(each)) and not known.hidden and known.status == "Active"]
 
 
 def _source(made: Made, transcript: Transcript, job_id: str, now: str) -> CaptureSource:

@@ -140,7 +140,8 @@ def _graph(stores: Stores, expected: ExpectedGraph) -> Iterator[Finding]:
             raise
         yield finding("GRAPH_DAMAGED", "graph", error.message)
         return
-    for table, why in compared.unreadable.items():
+    for table, cause in compared.unreadable.items():
+        why = trace(cause).splitlines()[0]
         yield finding("GRAPH_DAMAGED", "vectors", f"The table {table} cannot be read: {why}.")
     if compared.lacking:
         count = len(compared.lacking)

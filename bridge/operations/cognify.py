@@ -22,6 +22,7 @@ from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
 from ..slices import Slices, ignore_progress
+from ..store.change import KeptExtraction
 from ..store.values import Extraction
 from ..text.passages import whole_text
 from . import Progress, Task, attachments, ingest, redactions
@@ -248,7 +249,7 @@ def _keep(task: Task[Cognify], memory_id: str, found: Extraction, stores: Stores
         stores.graph.forget_extractions([memory_id])
         raise
     with stores.store.change(clock.iso(now)) as change:
-        change.keep_extraction(memory_id, found, task.job_id)
+        change.extractions.append(KeptExtraction(memory_id, found, task.job_id))
 
 
 def _visible(memory_id: str, stores: Stores) -> Memory:

@@ -26,7 +26,6 @@ from ..memory import Memory
 from ..search.standings import DISPUTED
 from ..slices import Slices
 from ..standing import comparison
-from ..store import history_digests
 from ..store.change import StatusChange
 from ..store.values import Addition, AppliedJob, Compaction, KnownPair, PairVerdict, Source
 from ..text.identity import memory_id
@@ -266,22 +265,14 @@ def _apply(preview: Preview, applied: AppliedJob, asked_at: str, store: Store, n
         raise JobError("MEMORY_FORGOTTEN")
     if store.known(record.id) is not None and not store.is_hidden(record.id):
         raise JobError("PREVIEW_STALE", f"The topic has that very record already: {record.id}.")
-    made = Compaction(
-        record_id=record.id,
-        topic_id=preview.topic_id,
-        applied_at=now,
-        effect=applied,
-        preview_digest=preview.digest,
-        sources=tuple(_source(store, each, digest, asked_at) for each, digest in preview.sources),
-        conflicts=history_digests.digested(preview.conflicts),
-        narrative_source=preview.record["narrative_source"],
-    )
+    before = [_source(store, each, digest, asked_at) for each, digest in preview.sources]
+    made = previews.compaction_of(preview, record.id, applied, now, before)
     with store.change(now, [applied]) as change:
-        change.set_statuses(_superseded(source, now) for source in made.sources)
-        change.record_compaction(made)
-        change.add([Addition(record, applied.job_id)])
+        change.statuses += (_superseded(source, now) for source in made.sources)
+        change.compactions.append(made)
+        change.additions.append(Addition(record, applied.job_id))
         for pair in preview.both_hold:
-            change.settle(PairVerdict(*pair, "both", None, "person", asked_at, applied.job_id))
+            change.verdicts.append(PairVerdict(*pair, "both", None, "person", asked_at, applied.job_id))
     return made
 
 

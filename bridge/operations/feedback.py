@@ -31,7 +31,7 @@ def run(task: Task[payloads.Feedback], stores: Stores, now: datetime, progress: 
     if not store.is_applied(task.applied):
         feedback = Feedback(memory_id, by, given.verdict, task.accepted_at, given.query, given.note)
         with store.change(clock.iso(now), [task.applied]) as change:
-            change.give_feedback(feedback)
+            change.feedback.append(feedback)
     known = store.known(memory_id)
     assert known is not None
     verdicts = [each.verdict for each in store.feedback(memory_id)]

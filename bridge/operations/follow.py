@@ -15,7 +15,7 @@ from ..forgetting import consequences, leftovers
 from ..forgetting.leftovers import ForgetTargets
 from ..graph.open_stores import Stores
 from ..slices import Progress
-from ..store.change import Change
+from ..store.change import BegunForgetting, Change
 from ..store.values import AppliedJob, Arrivals, Plan
 from ..transfer import lost_memories
 from . import forget
@@ -48,8 +48,8 @@ def _what_is_left(stores: Stores, memory_ids: list[str], now: datetime) -> Chang
         return None
     plan = plan._replace(forgotten=tuple(memory_ids))
     change = Change(at)
-    change.forget_embeddings(forget.embedded_texts(store, going))
-    change.begin_forgetting(AppliedJob("another machine's", memory_ids[0]), at, plan)
+    change.texts_to_forget.update(forget.embedded_texts(store, going))
+    change.forgettings.append(BegunForgetting(AppliedJob("another machine's", memory_ids[0]), at, plan))
     return change
 
 
@@ -68,4 +68,4 @@ def remove_forgotten(stores: Stores, progress: Progress) -> dict[str, Any] | Non
 def finish(stores: Stores, now: datetime) -> None:
     """Note that nothing is left, once the worker has scrubbed the jobs' files too."""
     with stores.store.change_here(clock.iso(now)) as change:
-        change.finish_forgettings()
+        change.finishes_forgettings = True

@@ -25,8 +25,8 @@ from ..forgetting.quotes import Quotes, strings, texts
 from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
 from ..memory import Content, Memory, Metadata
-from ..store.change import StatusChange
-from ..store.values import AppliedJob, Plan
+from ..store.change import BegunForgetting, StatusChange
+from ..store.values import LEFT_TO_WORKER, AppliedJob, Plan
 from ..text.identity import content_id, memory_id
 from ..text.passages import passages, whole_text
 from . import Progress, Task, task_of
@@ -63,7 +63,7 @@ def run(task: Task[Forget], stores: Stores, now: datetime, progress: Progress) -
         plan = plan.joined(stores.store.forgettings.unfinished())
         remove_copies(plan, stores, progress)
         with stores.store.change_here(clock.iso(now)) as change:
-            change.finish_forgettings()
+            change.finishes_forgettings = True
     return _result(plan)
 
 
@@ -105,22 +105,22 @@ def _begin(task: Task[Forget], applied: AppliedJob, stores: Stores, now: datetim
 
     gone = [memory.id for memory in going]
     with store.change(at, [applied]) as change:
-        change.leave_tombstones((*plan.tombstones, *elsewhere))
-        change.drop(gone)
+        change.tombstones += (*plan.tombstones, *elsewhere)
+        change.dropped += gone
         if not store.outbox.stores_are_ours():
-            change.drop_extractions(gone)
-        change.forget_embeddings(embedded)
-        change.clear_feedback(quoting)
-        change.clear_verdicts(quoting_verdicts)
-        change.drop_feedback(quoted_names)  # nobody is called so; an edited import may say it
-        change.set_statuses(StatusChange(each, status, at) for each, status in changes.revived.items())
+            change.extractions_to_drop += gone
+        change.texts_to_forget.update(embedded)
+        change.feedback_to_clear += quoting
+        change.verdicts_to_clear += quoting_verdicts
+        change.feedback_to_drop += quoted_names  # nobody is called so; an edited import may say it
+        change.statuses += (StatusChange(each, status, at) for each, status in changes.revived.items())
         for made in changes.compactions:
-            change.record_compaction(made)
-        change.clear_topics(topics)
+            change.compactions.append(made)
+        change.topics_to_clear += topics
         if session is not None:
-            change.record_session(session._replace(state="forgotten", path="", version=""))
-        change.begin_forgetting(applied, task.accepted_at, plan)
-        change.add(changes.additions)
+            change.captured_sessions.append(session._replace(state="forgotten", path="", version=""))
+        change.forgettings.append(BegunForgetting(applied, task.accepted_at, plan))
+        change.additions += changes.additions
     return plan
 
 
@@ -228,7 +228,7 @@ def _result(plan: Plan) -> dict[str, Any]:
         "records_removed": list(plan.records_removed),
         "revived": list(plan.revived),
         "jobs_scrubbed": len(plan.jobs),
-        "jobs_ended": len(plan.jobs_to_cancel),
+        "jobs_ended": len(plan.doomed),
         "files_removed": plan.files_removed,
         "warnings": list(plan.warnings),
     }
@@ -237,9 +237,4 @@ def _result(plan: Plan) -> dict[str, Any]:
 
 def job_files(plan: Plan) -> dict[str, Any]:
     """What the worker has to scrub."""
-    return {
-        "jobs": list(plan.jobs),
-        "doomed": list(plan.jobs_to_cancel),
-        "rejected": list(plan.rejected),
-        "parts": list(plan.parts),
-    }
+    return {name: list(getattr(plan, name)) for name in LEFT_TO_WORKER}

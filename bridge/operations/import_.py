@@ -337,8 +337,8 @@ class ImportRun:
         unused = [each for each in unused if not store.conversions_of(each)]
         with store.change(self._now) as change:
             for memory_id, original in links.items():
-                change.link_original(memory_id, original)
-            change.drop(unused)
+                change.originals.append((memory_id, original))
+            change.dropped += unused
         self._counts["added"] -= len(unused)
         self._counts["duplicates"] += len(unused)
 
@@ -385,7 +385,7 @@ class ImportRun:
         if not new:
             return
         with self._stores.store.change(self._now) as change:
-            change.add(one.addition for one in new)
+            change.additions += (one.addition for one in new)
         for one, memory in zip(new, change.added, strict=True):
             self._count_added(one.line, one.number, memory)
 
@@ -421,24 +421,26 @@ class ImportRun:
             # A forgetting does not look for texts in the history, so none may get there.
             record = self._stores.store.get(values["record_id"])
             is_its_topic = record is not None and record.metadata.topic_id == line.topic_id
-            change.import_compaction(without_texts(values) | {"topic_id": line.topic_id if is_its_topic else ""})
+            topic_id = line.topic_id if is_its_topic else ""
+            change.imported_compactions.append(without_texts(values) | {"topic_id": topic_id})
             self._counts["compactions"] += 1
         elif isinstance(line, ExportedFeedback):
             feedback = Feedback(**values)
             if not self._is_new_feedback(feedback):
                 return
-            change.give_feedback(feedback)
+            change.feedback.append(feedback)
             self._counts["feedback"] += 1
         elif isinstance(line, ExportedVerdict):
             verdict = PairVerdict(**{**values, "job_id": line.job_id if is_job_id(line.job_id) else ""})
             if not self._is_new_verdict(verdict):
                 return
-            change.settle(verdict)
+            change.verdicts.append(verdict)
             self._counts["verdicts"] += 1
         else:
             if not self._is_new_extraction(values["memory_id"], change):
                 return
-            change.import_extraction(values)  # enqueues the memory, which the graph may have without the finding
+            # enqueues the memory, which the graph may have without the finding
+            change.imported_extractions.append(values)
             self._counts["findings"] += 1
         self._redactions.update(counts)
 

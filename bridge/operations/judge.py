@@ -106,7 +106,7 @@ def _ask_about_all(task: Task[EmptyPayload], stores: Stores, now: datetime, prog
         verdicts = [pair.verdict(said.get(at), llm.name_of(settings), task) for at, pair in enumerate(batch)]
         with store.change(clock.iso(now)) as change:
             for verdict in verdicts:
-                change.settle(verdict)
+                change.verdicts.append(verdict)
         slices.advance(len(batch))
 
 

@@ -313,7 +313,7 @@ def _add(new: Sequence[tuple[Item, Converted]], migration: MigrationRun, stores:
     if not additions:
         return
     with store.change(migration.now) as change:
-        change.add(additions)
+        change.additions += additions
     numbers = {memory.id: memory for memory in change.added}
     for item, found in new:
         item.memory = numbers[found.memory.id]
@@ -402,7 +402,7 @@ def _undo(task: Task[Migrate], receipt_id: str, stores: Stores, now: str, progre
         store = stores.store
         kept |= _reasons_to_keep({i: statuses[i] for i in part}, receipt_id, store)
         with store.change(now) as change:
-            change.drop(_with_originals([i for i in part if i not in kept], receipt_id, store))
+            change.dropped += _with_originals([i for i in part if i not in kept], receipt_id, store)
         slices.advance(len(part))
     removed = [i for i in ids if i not in kept and stores.store.forgotten_at(i) is None]
     left: list[KeptMemory] = [{"memory_id": memory_id, "reason": reason} for memory_id, reason in kept.items()]

@@ -35,7 +35,7 @@ def run(task: Task[Resolve], stores: Stores, now: datetime, progress: Progress) 
         assert newer is not None
         verdict = PairVerdict(*older, *newer, given.verdict, given.reason, by, task.accepted_at, task.job_id)
         with store.change(clock.iso(now), [task.applied]) as change:
-            change.settle(verdict)
+            change.verdicts.append(verdict)
     found = store.select(ids)
     return {
         "memory_numbers": [found[each].number for each in ids],

@@ -89,9 +89,9 @@ def _take_back(made: Compaction, record: Memory, task: Task[Restore], store: Sto
     skipped = tuple(Skipped(each, reason) for each, reason in reasons.items() if reason is not None)
     restored = made._replace(restored=Restored(now, tuple(source.memory_id for source in back), skipped))
     with store.change(now, [task.applied]) as change:
-        change.set_statuses(_former_status(source, task.accepted_at) for source in back)
-        change.hide(record.id)
-        change.record_restoration(restored, task.job_id)
+        change.statuses += (_former_status(source, task.accepted_at) for source in back)
+        change.hidden.append(record.id)
+        change.restorations.append((restored, task.job_id))
     return restored
 
 

@@ -349,23 +349,16 @@ def topics(workspace: Workspace) -> list[Topic]:
     with reader_of(workspace).lists() as lists:
         rows = [] if lists is None else [(each, lists.page(1, topic_id=each.topic_id)) for each in lists.topics()]
         disputed = Counter[str]() if lists is None else review.contradictions(lists)
-    return [
+    found = [
         {
-            "topic_id": topic.topic_id,
             "title": "".join(topic.topic_id if FAILURE in each.metadata.tags else title(each) for each in newest),
-            "memories": topic.memories,
-            "active": topic.active,
-            "decision_records": topic.decision_records,
-            "drafts": topic.drafts,
-            "superseded": topic.superseded,
-            "characters": topic.characters,
-            "oldest": topic.oldest,
-            "newest": topic.newest,
+            **topic._asdict(),
             "worth_compacting": topic.active >= TOPIC_WORTH_COMPACTING,
             "contradictions": disputed[topic.topic_id],
         }
         for topic, newest in rows
     ]
+    return cast("list[Topic]", found)
 
 
 def counts(workspace: Workspace) -> MemoryCounts:

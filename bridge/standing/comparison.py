@@ -114,6 +114,9 @@ def _is_same_topic(one: _Statement, other: _Statement) -> bool:
 def _may_be_same_matter(rows: Vectors, one: _Statement, other: _Statement, topic_of: dict[int, int]) -> bool:
     """Whether two statements may contradict each other whatever was asked. ``topic_of``: number -> its passage."""
     topics = rows[[each[2] - each[1] + topic_of[each[0]] for each in (one, other)]]
-    return _is_same_topic(one, other) or (
-        float(rows[one[2]] @ rows[other[2]]) >= SAME_OF_TWO_TOPICS and float(topics[0] @ topics[1]) >= TOPICS_ALIKE
+    are_their_own = all(topic_of[each[0]] == each[1] for each in (one, other))  # notes of one sentence, without a topic
+    return (
+        are_their_own
+        or _is_same_topic(one, other)
+        or (float(rows[one[2]] @ rows[other[2]]) >= SAME_OF_TWO_TOPICS and float(topics[0] @ topics[1]) >= TOPICS_ALIKE)
     )

@@ -1,4 +1,4 @@
-"""The writer of changes: the only module that turns the methods of ``Change`` into SQL."""
+"""The writer of changes: the only module that turns a ``Change`` into SQL."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class ChangeWriter:
             capture_history.record_source(self._connection, source)
         for given in change.feedback:
             feedback.give(self._connection, given)
-        for memory_id, by in change.feedback_to_clear:
-            feedback.clear_words(self._connection, memory_id, by)
-        for memory_id, by in change.feedback_to_drop:
-            feedback.drop(self._connection, memory_id, by)
+        for given in change.feedback_to_clear:
+            feedback.clear_words(self._connection, given)
+        for given in change.feedback_to_drop:
+            feedback.drop(self._connection, given)
         for verdict in change.verdicts:
             verdicts.give(self._connection, verdict)
         for verdict in change.verdicts_to_clear:

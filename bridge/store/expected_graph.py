@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..memory import Memory
 from . import database, rows
@@ -31,14 +32,19 @@ class ExpectedGraph:
             yield [memory for row in part if (memory := rows.readable(row)) is not None]
             last = part[-1][0]
 
-    def superseded(self) -> list[tuple[str, str]]:
-        """Pairs of a visible decision record and one of its visible sources."""
+    def superseded(self, memory_ids: Sequence[str] | None = None) -> list[tuple[str, str]]:
+        """Pairs of a visible decision record and one of its visible sources; with ``memory_ids``, those of which one of
+        the two is among them."""
         query = (
             "SELECT record.id, source.id FROM memories AS record, json_each(record.sources) AS listed"
             " JOIN memories AS source ON source.id = listed.value"
             " WHERE record.kind = 'decision_record' AND record.hidden = 0 AND source.hidden = 0"
         )
-        return self._connection.execute(query).fetchall()
+        if memory_ids is None:
+            return self._connection.execute(query).fetchall()
+        among = "IN (SELECT value FROM json_each(:ids))"
+        query += f" AND (record.id {among} OR source.id {among})"
+        return self._connection.execute(query, {"ids": json.dumps(list(memory_ids))}).fetchall()
 
     def gone(self) -> list[str]:
         """The ids that the graph must not hold: forgotten and hidden memories."""

@@ -25,9 +25,6 @@ class ExportRows:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        names = {name for (name,) in tables}  # some are missing in an older format
-        self._queries = {kind: query for kind, (query, _) in TABLES.items() if query.split()[0] in names}
 
     @property
     def workspace_id(self) -> str | None:
@@ -35,30 +32,25 @@ class ExportRows:
         return database.meta(self._connection, "workspace_id")
 
     def counts(self) -> dict[str, int]:
-        """How many rows there are, of "memory" and of each type of ``TABLES``; 0 for a missing table."""
+        """How many rows there are, of "memory" and of each type of ``TABLES``."""
 
         def count(query: str) -> int:
             return int(self._connection.execute(f"SELECT count(*) FROM {query}").fetchone()[0])  # noqa: S608 - constants
 
-        others = {kind: count(self._queries[kind]) if kind in self._queries else 0 for kind in TABLES}
-        return {"memory": count("memories"), **others}
+        return {"memory": count("memories"), **{kind: count(table) for kind, (table, _) in TABLES.items()}}
 
     def additions(self) -> Iterator[Addition]:
         """All memories, hidden ones included, by rising number."""
-        columns = {row[1] for row in self._connection.execute("PRAGMA table_info(memories)")}
-        linked = "migrated_from" if "migrated_from" in columns else "NULL"
-        query = f"SELECT hidden, {linked}, status_set_at, {rows.COLUMNS} FROM memories ORDER BY number"  # noqa: S608
+        query = f"SELECT hidden, migrated_from, status_set_at, {rows.COLUMNS} FROM memories ORDER BY number"  # noqa: S608
         for hidden, migrated_from, status_set_at, *row in self._connection.execute(query):
             memory = rows.memory_of(tuple(row))
             yield Addition(memory, hidden=bool(hidden), migrated_from=migrated_from, status_set_at=status_set_at)
 
     def rows(self, kind: str) -> Iterator[dict[str, Any]]:
         """The rows of a type of ``TABLES``: its columns, JSON decoded."""
-        if kind not in self._queries:
-            return
-        found = self._connection.execute(f"SELECT * FROM {self._queries[kind]}")  # noqa: S608 - a constant
+        table, as_json = TABLES[kind]
+        found = self._connection.execute(f"SELECT * FROM {table}")  # noqa: S608 - a constant
         names = [column[0] for column in found.description]
-        as_json = TABLES[kind][1]
         for row in found:
             yield {
                 name: json.loads(value) if name in as_json and value is not None else value

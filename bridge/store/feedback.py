@@ -57,13 +57,12 @@ def give(connection: Connection, given: Feedback) -> None:
     )
 
 
-def clear_words(connection: Connection, memory_id: str, by: str) -> None:
+def clear_words(connection: Connection, given: Feedback) -> None:
     """Delete the question and the note of a feedback. Inside a transaction."""
-    connection.execute(
-        'UPDATE feedback SET query = NULL, note = NULL WHERE memory_id = ? AND "by" = ?', (memory_id, by)
-    )
+    clear = 'UPDATE feedback SET query = NULL, note = NULL WHERE memory_id = ? AND "by" = ?'
+    connection.execute(clear, (given.memory_id, given.by))
 
 
-def drop(connection: Connection, memory_id: str, by: str) -> None:
+def drop(connection: Connection, given: Feedback) -> None:
     """Delete a feedback. Inside a transaction."""
-    connection.execute('DELETE FROM feedback WHERE memory_id = ? AND "by" = ?', (memory_id, by))
+    connection.execute('DELETE FROM feedback WHERE memory_id = ? AND "by" = ?', (given.memory_id, given.by))

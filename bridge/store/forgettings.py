@@ -11,9 +11,6 @@ from typing import Any
 
 from .values import LEFT_TO_WORKER, AppliedJob, ForgettingState, Plan, in_any
 
-_STORED_AS = {"jobs_to_cancel": "doomed"}  # field -> its name in the stored JSON, where that differs
-_NAMED = {stored: ours for ours, stored in _STORED_AS.items()}
-
 
 class ForgettingReader:
     """Reads the table through one connection."""
@@ -41,7 +38,7 @@ def begin(connection: sqlite3.Connection, job: AppliedJob, accepted_at: str, pla
     """Record a forgetting in the transaction that removes its memories."""
     connection.execute(
         "INSERT OR REPLACE INTO forgettings VALUES (?, ?, ?, ?, NULL, ?)",
-        (job.job_id, job.job_sha256, accepted_at, now, _encoded(plan)),
+        (job.job_id, job.job_sha256, accepted_at, now, json.dumps(plan._asdict())),
     )
 
 
@@ -55,7 +52,9 @@ def finish_all(connection: sqlite3.Connection, now: str) -> None:
     left_to_worker = {name: in_any(plans, name) for name in LEFT_TO_WORKER}
     for rowid, plan in unfinished:
         left = plan._replace(files=(), stores=(), data_ids=(), **left_to_worker)
-        connection.execute("UPDATE forgettings SET done_at = ?, plan = ? WHERE rowid = ?", (now, _encoded(left), rowid))
+        connection.execute(
+            "UPDATE forgettings SET done_at = ?, plan = ? WHERE rowid = ?", (now, json.dumps(left._asdict()), rowid)
+        )
 
 
 def drop_before(connection: sqlite3.Connection, at: str) -> None:
@@ -71,12 +70,8 @@ def _unfinished(connection: sqlite3.Connection) -> list[tuple[int, Plan]]:
     return [(rowid, _decoded(text)) for rowid, text in found.fetchall()]
 
 
-def _encoded(plan: Plan) -> str:
-    return json.dumps({_STORED_AS.get(name, name): value for name, value in plan._asdict().items()})
-
-
 def _decoded(text: str) -> Plan:
-    stored = {_NAMED.get(name, name): value for name, value in json.loads(text).items()}
+    stored = json.loads(text)
     fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
     }

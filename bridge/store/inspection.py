@@ -42,7 +42,6 @@ class StoreStatus:
     memories: int = 0
     words: int = 0
     words_outdated: bool = False
-    vectors_outdated: bool = False
     vectors_lacking: list[str] = field(default_factory=list)
     pending: int = 0
     refused: dict[str, int] = field(default_factory=dict)
@@ -113,8 +112,7 @@ def _look(connection: sqlite3.Connection, workspace: Workspace, found: StoreStat
     except sqlite3.OperationalError:
         found.words = -1
     found.words_outdated = found.memories > 0 and found.meta.get("words_format") != str(WORDS_FORMAT)
-    found.vectors_outdated = found.embedder is not None and "whole_rows" not in found.meta
-    if found.embedder is not None and not found.vectors_outdated:
+    if found.embedder is not None:
         found.vectors_lacking = list(_lacking(workspace, found.meta))
     found.pending = outbox.lag(connection).changes
     refused = "SELECT coalesce(last_error, '?'), count(*) FROM outbox WHERE tries > 0 GROUP BY 1"

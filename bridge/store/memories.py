@@ -14,6 +14,7 @@ from ..memory import MAX_KEPT, Memory
 from . import database, feedback, replacements, rows, verdicts
 from .capture_history import CaptureReader
 from .compaction_history import CompactionReader
+from .expected_graph import ExpectedGraph
 from .extractions import ExtractionReader
 from .forgettings import ForgettingReader
 from .values import AppliedJob, Feedback, KnownPair, MemoryState, PairVerdict
@@ -28,6 +29,7 @@ class Memories:
         self.extractions = ExtractionReader(connection)
         self.forgettings = ForgettingReader(connection)
         self.captures = CaptureReader(connection)
+        self.expected_graph = ExpectedGraph(connection)
 
     @property
     def workspace_id(self) -> str:
@@ -165,17 +167,6 @@ class Memories:
     def same_as(self, memory: Memory) -> str | None:
         """The id of a memory with the same kind, topic and text, or None."""
         return rows.same_as(self._connection, memory)
-
-    def superseded(self, memory_ids: Sequence[str]) -> list[tuple[str, str]]:
-        """Pairs of a record and one of its sources, where one of the two is among the memories."""
-        query = (
-            "SELECT record.id, source.id FROM memories AS record, json_each(record.sources) AS listed"
-            " JOIN memories AS source ON source.id = listed.value"
-            " WHERE record.kind = 'decision_record' AND record.hidden = 0 AND source.hidden = 0"
-            " AND (record.id IN (SELECT value FROM json_each(:ids))"
-            " OR source.id IN (SELECT value FROM json_each(:ids)))"
-        )
-        return list(self._connection.execute(query, {"ids": json.dumps(list(memory_ids))}))
 
     def brought_by(self, job_id: str, since: str) -> list[str]:
         """The ids of the memories that a job stored since then, by number."""

@@ -9,13 +9,14 @@ from pathlib import Path
 from jobs import files
 from jobs.errors import JobError
 
-from .rows import dated
-
+# Format 5 is that of 0.4.0, the first version with a memory.db.
 _FIRST_FORMAT = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 INSERT INTO meta VALUES ('workspace_id', new_uuid());
 
--- number is never reused; a passage of the memory is a row of the vector file in force
+-- Number is never reused; a passage of the memory is a row of the vector file in force, the whole text one of the file
+-- of wholes. Dated: when the age begins, in seconds since 1970. A converted original is hidden and linked from what it
+-- became. What is hidden is neither found nor in the graph.
 CREATE TABLE memories (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -36,63 +37,15 @@ CREATE TABLE memories (
     body TEXT NOT NULL,
     sources TEXT NOT NULL DEFAULT '[]',
     passage_row INTEGER NOT NULL,
-    passage_count INTEGER NOT NULL
+    passage_count INTEGER NOT NULL,
+    whole_row INTEGER,
+    dated REAL,
+    migrated_from TEXT
 );
 CREATE INDEX memories_topic ON memories (topic_id);
-
--- what must not come back: ids only
-CREATE TABLE tombstones (id TEXT PRIMARY KEY, forgotten_at TEXT NOT NULL) WITHOUT ROWID;
-
--- what is owed to the knowledge graph
-CREATE TABLE outbox (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    memory_id TEXT NOT NULL,
-    action TEXT NOT NULL,
-    added_at TEXT NOT NULL,
-    tries INTEGER NOT NULL DEFAULT 0,
-    last_error TEXT
-);
-
--- each text is embedded once, whoever asks
-CREATE TABLE embeddings (
-    model TEXT NOT NULL,
-    text_sha256 BLOB NOT NULL,
-    vector BLOB NOT NULL,
-    PRIMARY KEY (model, text_sha256)
-) WITHOUT ROWID;
-"""
-
-WORDS = 'CREATE VIRTUAL TABLE {table} USING fts5 (topic, body, tokenize = "porter unicode61 remove_diacritics 2")'
-
-_EFFECTS = """
--- which jobs have had their effect: written in the effect's own transaction
-CREATE TABLE effects (
-    job_id TEXT NOT NULL,
-    job_sha256 TEXT NOT NULL,
-    at TEXT NOT NULL,
-    PRIMARY KEY (job_id, job_sha256)
-) WITHOUT ROWID;
-CREATE INDEX effects_at ON effects (at);
-"""
-
-_CATALOGUE = """
--- the whole text's row in the file of wholes, which follows with the next generation of the vector files; when the age
--- begins, in seconds since 1970
-ALTER TABLE memories ADD COLUMN whole_row INTEGER;
-ALTER TABLE memories ADD COLUMN dated REAL;
-UPDATE memories SET dated = dated_at(kind, created_at, source_created_at, stored_at);
-
--- A row of its own instead of a place in an index: there, a vector takes a page of its own besides.
-CREATE TABLE kept_embeddings (
-    model TEXT NOT NULL,
-    text_sha256 BLOB NOT NULL,
-    vector BLOB NOT NULL,
-    UNIQUE (model, text_sha256)
-);
-INSERT INTO kept_embeddings SELECT model, text_sha256, vector FROM embeddings;
-DROP TABLE embeddings;
-ALTER TABLE kept_embeddings RENAME TO embeddings;
-
+CREATE INDEX memories_migrated ON memories (migrated_from) WHERE migrated_from IS NOT NULL;
+-- to find a memory by its words, whatever its id
+CREATE INDEX memories_words ON memories (kind, topic_id, length(body)) WHERE hidden = 0;
 -- what a search looks at of every memory, without its words
 CREATE INDEX memories_catalogue ON memories
     (passage_row, number, passage_count, whole_row, status, kind, dated) WHERE hidden = 0;
@@ -108,16 +61,39 @@ CREATE TRIGGER memories_removed AFTER DELETE ON memories
 CREATE TRIGGER memories_squeezed_in AFTER INSERT ON memories
     WHEN NEW.number < (SELECT max(number) FROM memories)
     BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
-"""
 
-_LINEAGE = """
--- A converted original is hidden and linked from what it became. What is hidden is neither found nor in the graph.
-ALTER TABLE memories ADD COLUMN migrated_from TEXT;
 -- numbers that no memory ever had, below the highest: first and last of each run
 CREATE TABLE numbers_skipped (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);
-CREATE INDEX memories_migrated ON memories (migrated_from) WHERE migrated_from IS NOT NULL;
--- to find a memory by its words, whatever its id
-CREATE INDEX memories_words ON memories (kind, topic_id, length(body)) WHERE hidden = 0;
+
+-- what must not come back: ids only
+CREATE TABLE tombstones (id TEXT PRIMARY KEY, forgotten_at TEXT NOT NULL) WITHOUT ROWID;
+
+-- what is owed to the knowledge graph
+CREATE TABLE outbox (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    memory_id TEXT NOT NULL,
+    action TEXT NOT NULL,
+    added_at TEXT NOT NULL,
+    tries INTEGER NOT NULL DEFAULT 0,
+    last_error TEXT
+);
+
+-- each text is embedded once, whoever asks; a row, since in an index a vector takes a page of its own besides
+CREATE TABLE embeddings (
+    model TEXT NOT NULL,
+    text_sha256 BLOB NOT NULL,
+    vector BLOB NOT NULL,
+    UNIQUE (model, text_sha256)
+);
+
+-- which jobs have had their effect: written in the effect's own transaction
+CREATE TABLE effects (
+    job_id TEXT NOT NULL,
+    job_sha256 TEXT NOT NULL,
+    at TEXT NOT NULL,
+    PRIMARY KEY (job_id, job_sha256)
+) WITHOUT ROWID;
+CREATE INDEX effects_at ON effects (at);
 
 -- what was merged into what, and what was taken back: ids, digests and counts, never texts
 CREATE TABLE compactions (
@@ -161,13 +137,14 @@ CREATE TRIGGER cognified_dropped AFTER DELETE ON cognified BEGIN
     DELETE FROM found_nodes WHERE memory_id = OLD.memory_id;
 END;
 
--- what was asked of the language model, by UTC day and job
+-- what was asked of the language model, by UTC day and job; the cost is that of the calls whose price is known
 CREATE TABLE llm_usage (
     day TEXT NOT NULL,
     job_id TEXT NOT NULL,
     calls INTEGER NOT NULL DEFAULT 0,
     prompt_tokens INTEGER NOT NULL DEFAULT 0,
     completion_tokens INTEGER NOT NULL DEFAULT 0,
+    cost_usd REAL,
     PRIMARY KEY (day, job_id)
 ) WITHOUT ROWID;
 
@@ -183,10 +160,7 @@ CREATE TABLE forgettings (
 );
 """
 
-_COSTS = """
--- of the calls whose price is known; NULL where none is
-ALTER TABLE llm_usage ADD COLUMN cost_usd REAL;
-"""
+WORDS = 'CREATE VIRTUAL TABLE {table} USING fts5 (topic, body, tokenize = "porter unicode61 remove_diacritics 2")'
 
 _CAPTURES = """
 -- what was captured from which session of which tool: ids, digests and paths, never texts
@@ -216,7 +190,7 @@ CREATE TABLE captured_memories (
 CREATE INDEX captured_memories_session ON captured_memories (tool, session_id);
 """
 
-FEEDBACK = """
+_FEEDBACK = """
 -- the last word of each person on a memory
 CREATE TABLE feedback (
     memory_id TEXT NOT NULL,
@@ -315,23 +289,19 @@ ALTER TABLE memories ADD COLUMN {name} TEXT NOT NULL DEFAULT '[]';
 CREATE INDEX memories_{name} ON memories ({name}) WHERE {name} <> '[]';
 """
 
-# The migration at index n upgrades the database from format n to n + 1.
-MIGRATIONS = [
-    _FIRST_FORMAT + WORDS.format(table="words"),
-    _EFFECTS,
-    _CATALOGUE,
-    _LINEAGE,
-    _COSTS,
-    _CAPTURES,
-    FEEDBACK,
-    _TURNS,
-    _REPLACEMENTS,
-    _VERDICTS,
-    _LABEL.format(name="tags"),
-    _CONFIDENCE,
-    _LABEL.format(name="anchors"),
-]
-FORMAT = len(MIGRATIONS)
+# Each format, and what makes it of the one before.
+MIGRATIONS = {
+    5: _FIRST_FORMAT + WORDS.format(table="words"),
+    6: _CAPTURES,
+    7: _FEEDBACK,
+    8: _TURNS,
+    9: _REPLACEMENTS,
+    10: _VERDICTS,
+    11: _LABEL.format(name="tags"),
+    12: _CONFIDENCE,
+    13: _LABEL.format(name="anchors"),
+}
+FORMAT = max(MIGRATIONS)
 
 
 def bring_up(connection: sqlite3.Connection, path: Path) -> None:
@@ -344,11 +314,10 @@ def bring_up(connection: sqlite3.Connection, path: Path) -> None:
     found = format_of(connection, path)
     if 0 < found < FORMAT:
         _back_up(connection, path, found)
-    connection.create_function("dated_at", 4, dated)
     connection.create_function("new_uuid", 0, lambda: str(uuid.uuid4()))
-    for number in range(found, FORMAT):
-        version = f"PRAGMA user_version = {number + 1}"
-        connection.executescript(f"BEGIN IMMEDIATE; {MIGRATIONS[number]}; {version}; COMMIT")
+    for number, steps in MIGRATIONS.items():
+        if number > found:
+            connection.executescript(f"BEGIN IMMEDIATE; {steps}; PRAGMA user_version = {number}; COMMIT")
 
 
 def format_of(connection: sqlite3.Connection, path: Path) -> int:
@@ -363,19 +332,13 @@ def show_as_present(connection: sqlite3.Connection) -> None:
     """Give this connection the tables and columns that an older format lacks, empty and temporary."""
     if connection.execute("PRAGMA user_version").fetchone()[0] == FORMAT:
         return
-    connection.create_function("dated_at", 4, dated)
-    derived = {"dated": "dated_at(kind, created_at, source_created_at, stored_at)"}
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as present:
         bring_up(present, Path(":memory:"))
         tables = present.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
         for (table,) in tables.fetchall():
             here = {row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")}
             wanted = present.execute(f"PRAGMA table_info({table})").fetchall()
-            lacking = {
-                f'"{name}"': default or derived.get(name, "NULL")
-                for _, name, _, _, default, _ in wanted
-                if name not in here
-            }
+            lacking = {f'"{name}"': default or "NULL" for _, name, _, _, default, _ in wanted if name not in here}
             if lacking and here:
                 columns = ", ".join(f"{default} AS {name}" for name, default in lacking.items())
                 connection.execute(f"CREATE TEMP VIEW {table} AS SELECT *, {columns} FROM main.{table}")  # noqa: S608

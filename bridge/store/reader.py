@@ -167,8 +167,6 @@ class StoreSnapshot:
         self._version = _version(connection)
         migrations.show_as_present(connection)
         meta: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
-        # An older format has no version of the catalogue; a random one makes every position different.
-        version = meta.get("catalogue_version") or os.urandom(8).hex()
         last = connection.execute(f"{_ADDED} ORDER BY number DESC LIMIT 1").fetchone()
         self.vectors = VectorState(
             embedder=meta.get("embedder"),
@@ -179,7 +177,7 @@ class StoreSnapshot:
         )
         self._words = full_text.table_in_force(connection)
         self._more_windows: int | None = None
-        self.position = _position(meta.get("workspace_id"), version, last, self._words)
+        self.position = _position(meta.get("workspace_id"), meta["catalogue_version"], last, self._words)
 
     def close(self) -> None:
         """End the read transaction, and close the connection unless it is kept."""

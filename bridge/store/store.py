@@ -131,10 +131,6 @@ class Store(Memories):
 
     def _mend_vectors(self, *, closely: bool = True) -> None:
         """Quarantine damaged vector files, and rebuild them from the embeddings in memory.db."""
-        if self._vectors.is_of_old:
-            log.info("the vector files are rebuilt for this version")
-            self.rebuild_vectors()
-            return
         damage = self._vectors.damage(closely=closely)
         if damage is not None:
             label = f"vectors-{clock.iso(clock.now())}"
@@ -234,7 +230,7 @@ class Store(Memories):
         if not memories:
             return []
         with self.change(now, applied) as change:
-            change.add(Addition(memory._replace(number=0), job) for memory, job in memories)
+            change.additions += (Addition(memory._replace(number=0), job) for memory, job in memories)
         return change.added
 
     def set_status(
@@ -264,9 +260,9 @@ class Store(Memories):
         if known and known.status_set_at is not None and self._is_past(known.status_set_at, asked_at, applied):
             return memory
         with self.change(now, [applied] if applied else []) as change:
-            change.set_statuses([StatusChange(memory_id, status, asked_at)])
+            change.statuses.append(StatusChange(memory_id, status, asked_at))
             if said is not None:
-                change.give_feedback(said)
+                change.feedback.append(said)
         after = self.get(memory_id)
         assert after is not None
         return after

@@ -315,14 +315,14 @@ def together(found: Iterable[Extraction]) -> Extraction:
 # --- forgettings ---
 
 # The fields of a plan that may still have to be removed: the worker removes the first ones, the child the others.
-LEFT_TO_WORKER = ("jobs", "jobs_to_cancel", "rejected", "parts")
+LEFT_TO_WORKER = ("jobs", "doomed", "rejected", "parts")
 _LEFT = (*LEFT_TO_WORKER, "files", "stores", "data_ids")
 
 
 class Plan(NamedTuple):
     """What a forgetting removes. ``forgotten`` are the requested ids, with originals and conversions.
 
-    ``jobs`` are ended jobs whose files quote the memories; ``jobs_to_cancel`` are waiting ones that would store one
+    ``jobs`` are ended jobs whose files quote the memories; ``doomed`` are waiting ones that would store one
     again. ``files`` are paths relative to the workspace, as are ``stores`` of earlier versions, in which ``data_ids``
     are texts. ``rejected`` and ``parts`` are SHA-256 digests of file names, since people choose these.
     """
@@ -332,7 +332,7 @@ class Plan(NamedTuple):
     records_removed: tuple[str, ...] = ()
     revived: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
-    jobs_to_cancel: tuple[str, ...] = ()
+    doomed: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     files: tuple[str, ...] = ()

@@ -113,11 +113,6 @@ class VectorIndex:
             database.set_meta(self._connection, rows, str(extents[part].rows))
             database.set_meta(self._connection, checksum, str(extents[part].checksum))
 
-    @property
-    def is_of_old(self) -> bool:
-        """Whether the generation in force is older than the file of wholes."""
-        return database.meta(self._connection, "whole_rows") is None
-
     def _size(self, extent: Extent) -> int:
         return extent.rows * self._dimensions * vector_files.ITEM_BYTES
 

@@ -344,12 +344,7 @@ def noted(connection: Connection[Any]) -> int | None:
 def version_of(connection: Connection[Any]) -> int:
     """The version of the schema; 0 if there is none."""
     (exists,) = connection.execute("SELECT to_regclass(%s)", (f"{NAME}.schema_version",)).fetchone() or (None,)
-    if exists is None:
-        return 0
-    with connection.transaction():
-        connection.execute(f"SET LOCAL search_path TO {NAME}, pg_catalog")
-        row = connection.execute("SELECT version FROM schema_version").fetchone()
-    return 0 if row is None else int(row[0])
+    return 0 if exists is None else noted(connection) or 0
 
 
 def require_known(found: int) -> None:

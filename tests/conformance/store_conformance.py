@@ -15,7 +15,7 @@ from fake_embedder import FakeEmbedder
 from harness import raising
 
 from bridge.memory import Content, Memory, Metadata, References
-from bridge.store.change import StatusChange
+from bridge.store.change import BegunForgetting, KeptExtraction, StatusChange
 from bridge.store.store import Store
 from bridge.store.values import (
     Addition,
@@ -81,13 +81,14 @@ class Place:
 
     def put(self, *memories: Memory, **about: Any) -> list[Memory]:
         with self.store.change(NOW) as change:
-            change.add(Addition(memory, "job", **about) for memory in memories)
+            change.additions += (Addition(memory, "job", **about) for memory in memories)
         return change.added
 
-    def do(self, what: str, *given: Any, at: str = NOW) -> None:
-        """A change that does one thing, by the name of its method."""
+    def do(self, at: str = NOW, **fields: Any) -> None:
+        """A change with these fields."""
         with self.store.change(at) as change:
-            getattr(change, what)(*given)
+            for name, value in fields.items():
+                setattr(change, name, value)
 
     def pending(self) -> list[tuple[str, str]]:
         return [(entry.memory_id, entry.action) for entry in self.store.outbox.pending(100)]
@@ -135,7 +136,7 @@ class StoreConformance:
             Feedback(D, "x", "helpful", NOW),
         ]  # fmt: skip
         for one in given:
-            place.do("give_feedback", one, at=LATER)
+            place.do(at=LATER, feedback=[one])
         store = place.reopen()
         assert store.feedback(A) == [given[2], given[0]]
         assert (store.feedback(B), store.feedback(D)) == ([], [])
@@ -146,9 +147,9 @@ class StoreConformance:
         given = [Feedback(A, "x", "wrong", NOW, "why?", "So."), Feedback(A, "y", "wrong", NOW, None, "Mine.")]
         with place.store.change(NOW) as change:
             for one in given:
-                change.give_feedback(one)
+                change.feedback.append(one)
         assert list(place.store.all_feedback()) == given
-        place.do("clear_feedback", given[:1], at=LATER)
+        place.do(at=LATER, feedback_to_clear=given[:1])
         assert place.reopen().feedback(A) == [Feedback(A, "x", "wrong", NOW), given[1]]
 
     def test_feedback_can_be_dropped_alone(self, place: Place) -> None:
@@ -156,14 +157,14 @@ class StoreConformance:
         given = [Feedback(A, "x", "wrong", NOW), Feedback(A, "y", "wrong", NOW)]
         with place.store.change(NOW) as change:
             for one in given:
-                change.give_feedback(one)
-        place.do("drop_feedback", given[:1], at=LATER)
+                change.feedback.append(one)
+        place.do(at=LATER, feedback_to_drop=given[:1])
         assert list(place.reopen().all_feedback()) == given[1:]
 
     def test_feedback_goes_with_its_memory(self, place: Place) -> None:
         place.put(summary(A))
-        place.do("give_feedback", Feedback(A, "x", "helpful", NOW))
-        place.do("drop", [A], at=LATER)
+        place.do(feedback=[Feedback(A, "x", "helpful", NOW)])
+        place.do(at=LATER, dropped=[A])
         place.put(summary(A))
         assert place.store.feedback(A) == []
 
@@ -175,14 +176,14 @@ class StoreConformance:
             PairVerdict(A, "1", D, "2", "newer", None, "y", NOW, "job-3"),
         ]
         for one in said:
-            place.do("settle", one, at=LATER)
+            place.do(at=LATER, verdicts=[one])
         assert list(place.reopen().all_verdicts()) == said[:1]
 
     def test_a_verdict_goes_with_either_of_its_memories(self, place: Place) -> None:
         place.put(summary(A), summary(B))
         for gone in (A, B):
-            place.do("settle", PairVerdict(A, "1", B, "2", "newer", None, "x", NOW, "job"))
-            place.do("drop", [gone], at=LATER)
+            place.do(verdicts=[PairVerdict(A, "1", B, "2", "newer", None, "x", NOW, "job")])
+            place.do(at=LATER, dropped=[gone])
             assert list(place.store.all_verdicts()) == []
             place.put(summary(gone))
 
@@ -191,9 +192,9 @@ class StoreConformance:
         place.deliver()
         before = place.store.get(A), place.store.last_number()
         with pytest.raises(Exception, match=r"(?s).*"), place.store.change(LATER, [JOB]) as change:  # noqa: PT012
-            change.set_statuses([StatusChange(A, "Superseded", LATER)])
-            change.leave_tombstones([D])
-            change.add([Addition(summary(B)), Addition(summary(A, "Another of the same id."))])
+            change.statuses += [StatusChange(A, "Superseded", LATER)]
+            change.tombstones += [D]
+            change.additions += [Addition(summary(B)), Addition(summary(A, "Another of the same id."))]
         for reopened in (False, True):
             store = place.reopen() if reopened else place.store
             assert (store.get(A), store.last_number()) == before
@@ -202,20 +203,20 @@ class StoreConformance:
 
     def test_an_exception_while_it_is_gathered_discards_a_change(self, place: Place) -> None:
         with pytest.raises(ZeroDivisionError), place.store.change(NOW, [JOB]) as change:  # noqa: PT012
-            change.add([Addition(summary(A))])
+            change.additions += [Addition(summary(A))]
             raise ZeroDivisionError
         assert (place.store.count(), place.store.outbox.count(), place.store.is_applied(JOB)) == (0, 0, False)
 
     def test_a_change_is_not_there_before_it_is_complete(self, place: Place) -> None:
         with place.store.change(NOW) as change:
-            change.add([Addition(summary(A))])
+            change.additions += [Addition(summary(A))]
             assert (place.store.get(A), place.store.count()) == (None, 0)
         assert place.store.count() == 1
 
     def test_a_job_is_applied_with_its_change_and_stays_so(self, place: Place) -> None:
         assert not place.store.is_applied(JOB)
         with place.store.change(NOW, [JOB]) as change:
-            change.add([Addition(summary(A), JOB.job_id)])
+            change.additions += [Addition(summary(A), JOB.job_id)]
         assert place.reopen().is_applied(JOB)
         assert not place.store.is_applied(AppliedJob(JOB.job_id, "c" * 64)), "the id may be used again"
         with place.store.change(NOW, [OTHER_JOB]):
@@ -232,7 +233,7 @@ class StoreConformance:
 
     def test_what_a_job_stored_since_a_time_is_known_within_a_second_too(self, place: Place) -> None:
         with place.store.change(NOW, [JOB]) as change:
-            change.add([Addition(summary(A)._replace(stored_at="2026-11-20T12:00:00.250Z"), JOB.job_id)])
+            change.additions += [Addition(summary(A)._replace(stored_at="2026-11-20T12:00:00.250Z"), JOB.job_id)]
         since = [
             place.store.brought_by(JOB.job_id, f"2026-11-20T12:00:0{each}Z") for each in ("0", "0.250", "0.300", "1")
         ]
@@ -257,7 +258,7 @@ class StoreConformance:
 
     def test_a_number_is_never_given_twice(self, place: Place) -> None:
         place.put(summary(A), summary(B))
-        place.do("drop", [B])
+        place.do(dropped=[B])
         place.reopen()
         assert not place.store.is_free(2)
         assert [memory.number for memory in place.put(summary(C), summary(D, number=2))] == [3, 4]
@@ -298,7 +299,7 @@ class StoreConformance:
 
     def test_only_a_summary_that_is_there_gets_a_status(self, place: Place) -> None:
         place.put(legacy(A), record(B, A))
-        place.do("leave_tombstones", [C])
+        place.do(tombstones=[C])
         for memory_id, code in (
             (A, "ARGUMENT_INVALID"), (B, "ARGUMENT_INVALID"), (C, "MEMORY_FORGOTTEN"), (D, "MEMORY_NOT_FOUND"),
         ):  # fmt: skip
@@ -311,7 +312,7 @@ class StoreConformance:
         place.make_graph()
         place.put(summary(A), summary(B))
         place.deliver()
-        place.do("hide", A)
+        place.do(hidden=[A])
         store = place.reopen()
         assert store.is_hidden(A)
         assert (store.get(A) is not None, store.all_ids()) == (True, [A, B])
@@ -323,7 +324,7 @@ class StoreConformance:
     def test_a_hidden_memory_comes_back_under_its_number(self, place: Place) -> None:
         place.make_graph()
         place.put(summary(A), summary(B))
-        place.do("hide", A)
+        place.do(hidden=[A])
         place.deliver()
         assert place.put(summary(A))[0].number == 1
         assert (place.store.ids(), place.store.is_hidden(A)) == ([A, B], False)
@@ -332,15 +333,15 @@ class StoreConformance:
     def test_of_a_dropped_memory_nothing_is_there_and_the_graph_deletes_it(self, place: Place) -> None:
         place.make_graph()
         place.put(summary(A), summary(B))
-        place.do("drop", [A, C])
+        place.do(dropped=[A, C])
         assert (place.store.get(A), place.store.known(A), place.store.all_ids()) == (None, None, [B])
         assert place.pending() == [(B, "write"), (A, "delete"), (C, "delete")], "and nothing else of it"
 
     def test_a_forgotten_id_comes_back_by_a_later_job_alone(self, place: Place) -> None:
         place.put(summary(A))
         with place.store.change(NOW) as change:
-            change.drop([A])
-            change.leave_tombstones([A])
+            change.dropped += [A]
+            change.tombstones += [A]
         store = place.reopen()
         assert (store.forgotten_at(A), store.unknown([A, B])) == (NOW, [B])
         assert [store.was_forgotten_since(A, at) for at in (EARLY, NOW, LATER)] == [True, True, False]
@@ -351,7 +352,7 @@ class StoreConformance:
         place.put(legacy(A), legacy(B), hidden=True)
         place.put(summary(C))
         for original in (A, B):
-            place.do("link_original", C, original)
+            place.do(originals=[(C, original)])
         assert (place.store.conversions_of(A), place.store.conversions_of(B)) == ([C], [])
 
     # --- the outbox ---
@@ -395,7 +396,7 @@ class StoreConformance:
 
     def test_without_a_graph_nothing_waits_for_one_and_with_one_everything_does(self, place: Place) -> None:
         place.put(summary(A), summary(B))
-        place.do("drop", [A])
+        place.do(dropped=[A])
         place.store.set_status(B, "Draft", NOW, NOW)
         assert (place.pending(), place.lag()) == ([], (1, False))
         place.make_graph()
@@ -445,7 +446,7 @@ class StoreConformance:
         place.reopen()
         assert (place.store.embed(["one", "two"]) == first).all()
         assert sorted(place.embedder.seen) == ["one", "two"]
-        place.do("forget_embeddings", ["one"])
+        place.do(texts_to_forget={"one"})
         place.store.embed(["one", "two"])
         assert sorted(place.embedder.seen) == ["one", "one", "two"]
 
@@ -454,11 +455,12 @@ class StoreConformance:
     def test_a_compaction_is_found_by_its_record_its_preview_and_its_job(self, place: Place) -> None:
         made = Compaction(C, "topic", NOW, JOB, "digest", (Source(A, "0" * 64, "Active", NOW),), (), "template")
         with place.store.change(NOW, [JOB]) as change:
-            change.record_compaction(made)
-            change.add([Addition(record(C, A))])
+            change.compactions.append(made)
+            change.additions += [Addition(record(C, A))]
         history = place.reopen().compactions
         found = history.latest(C)
-        assert found is not None and found._replace(seq=0) == made
+        assert found is not None
+        assert found._replace(seq=0) == made
         assert found == history.compaction_of_preview("digest") == history.of_job(JOB, EARLY)
         assert (history.of_job(JOB, LATER), history.latest(A)) == (None, None), "a job of before was another"
         assert (history.merged_into(A), history.records(), history.records("other")) == ([(C, 1)], [C], [])
@@ -467,33 +469,33 @@ class StoreConformance:
 
     def test_a_compaction_that_was_taken_back_says_so(self, place: Place) -> None:
         made = Compaction(C, "topic", NOW, JOB, "digest", (Source(A, "0" * 64, "Active", NOW),), (), "template")
-        place.do("record_compaction", made)
+        place.do(compactions=[made])
         found = place.store.compactions.latest(C)
-        place.do("record_restoration", found._replace(restored=Restored(LATER, (A,), ())), "back", at=LATER)
+        place.do(at=LATER, restorations=[(found._replace(restored=Restored(LATER, (A,), ())), "back")])
         history = place.reopen().compactions
         found = history.restored_by("back", C, NOW)
         assert (found.seq, found.restored) == (1, Restored(LATER, (A,), ()))
         assert history.compaction_of_preview("digest") is None
-        place.do("record_restoration", made._replace(record_id=D, restored=Restored(LATER, (), ())), "back", at=LATER)
+        place.do(at=LATER, restorations=[(made._replace(record_id=D, restored=Restored(LATER, (), ())), "back")])
         assert place.store.compactions.restored_by("back", D, NOW) is not None, "also one that was not recorded before"
 
     def test_records_are_told_with_whether_they_are_withdrawn(self, place: Place) -> None:
         place.put(record(A, C), record(B, D))
-        place.do("hide", A)
+        place.do(hidden=[A])
         assert [(memory.id, hidden) for memory, hidden in place.store.records()] == [(A, True), (B, False)]
         assert place.store.compactions.records() == [B]
 
     # --- what was forgotten ---
 
     def test_a_forgetting_is_unfinished_until_all_are_finished(self, place: Place) -> None:
-        plan = Plan((A,), (("old", "new"),), jobs=("j",), jobs_to_cancel=("waiting",), files=("a.json",))
+        plan = Plan((A,), (("old", "new"),), jobs=("j",), doomed=("waiting",), files=("a.json",))
         with place.store.change(NOW, [JOB]) as change:
-            change.begin_forgetting(JOB, EARLY, plan)
+            change.forgettings.append(BegunForgetting(JOB, EARLY, plan))
         forgettings = place.reopen().forgettings
         begun = forgettings.begun(JOB, EARLY)
         assert (begun.plan, begun.is_done, forgettings.unfinished()) == (plan, False, [plan])
         assert forgettings.begun(JOB, NOW) is None, "a later job of the same id is another"
-        place.do("finish_forgettings", at=LATER)
+        place.do(at=LATER, finishes_forgettings=True)
         begun = place.reopen().forgettings.begun(JOB, EARLY)
         assert (begun.is_done, begun.plan, place.store.forgettings.unfinished()) == (True, plan._replace(files=()), [])
 
@@ -506,18 +508,18 @@ class StoreConformance:
         source = CaptureSource(A, "codex", "s", "/a.jsonl", "line 1", "line 9", "rules", 0.5,
                                (("context", 0, "line 2"),), NOW, "job")  # fmt: skip
         with place.store.change(NOW) as change:
-            change.record_session(session)
-            change.record_turns("codex", "s", ["aa", "bb"])
-            change.record_turns("vscode", "s", ["cc"])
-            change.record_source(source)
+            change.captured_sessions.append(session)
+            change.captured_turns.append(("codex", "s", ["aa", "bb"]))
+            change.captured_turns.append(("vscode", "s", ["cc"]))
+            change.capture_sources.append(source)
         captures = place.reopen().captures
         assert (captures.turns("codex"), captures.turns("cursor")) == ({"aa": "s", "bb": "s"}, {})
         assert (captures.session("codex", "s"), captures.source(A), captures.source(B)) == (session, source, None)
         assert captures.session("codex", "other") is None
         assert (captures.sessions(), captures.memories_of("codex", "s")) == ([session], [A])
         with place.store.change(LATER) as change:
-            change.drop([A])
-            change.record_session(session._replace(state="forgotten"))
+            change.dropped += [A]
+            change.captured_sessions.append(session._replace(state="forgotten"))
         captures = place.reopen().captures
         assert (captures.source(A), captures.memories_of("codex", "s")) == (None, [])
         assert captures.sessions() == [session._replace(state="forgotten")]
@@ -531,14 +533,14 @@ class StoreConformance:
         edge = ExtractedEdge(C, D, "knows", {})
         assert place.store.extractions.unread() == [A, B]
         with place.store.change(NOW) as change:
-            change.keep_extraction(A, Extraction((mine, shared), (edge,)), "look")
-            change.keep_extraction(B, Extraction((shared,)), "look")
+            change.extractions.append(KeptExtraction(A, Extraction((mine, shared), (edge,)), "look"))
+            change.extractions.append(KeptExtraction(B, Extraction((shared,)), "look"))
         kept = place.reopen().extractions
         assert (kept.unread(), kept.known([A, B, C]), kept.by_job("look")) == ([], {A, B}, [A, B])
         assert kept.of([A]) == {A: Extraction((mine, shared), (edge,))}
         assert kept.alone(kept.of([A])[A], [A]) == Extraction((mine,), (edge,))
         assert {node: sorted(ids) for node, ids in kept.memories_with([C, D]).items()} == {C: [A], D: [A, B]}
-        place.do("drop_extractions", [A])
+        place.do(extractions_to_drop=[A])
         assert (place.store.extractions.known([A, B]), place.store.extractions.data_ids()) == ({B}, [data_id_of(B)])
 
     def test_an_imported_extraction_is_written_into_the_graph(self, place: Place) -> None:
@@ -546,7 +548,7 @@ class StoreConformance:
         place.put(legacy(A))
         place.deliver()
         row = {"memory_id": A, "data_id": "d", "at": NOW, "found": {"job_id": "j", "nodes": [], "edges": []}}
-        place.do("import_extraction", row)
+        place.do(imported_extractions=[row])
         assert place.store.extractions.stored(A) == [row["found"]]
         assert place.pending() == [(A, "write")]
 

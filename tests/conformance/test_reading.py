@@ -14,7 +14,6 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge.memory import Content, Memory, Metadata, Status
-from bridge.store import database, migrations
 from bridge.store.catalogue import STATUSES, WINDOW_STEP, AddedAbove, CatalogueRow, Changes, FullTextDamaged, Position
 from bridge.store.full_text import table_in_force
 from bridge.store.opening import reader_of
@@ -51,10 +50,11 @@ class Written:
         with closing(sqlite3.connect(self.workspace.memory_db)) as connection, connection:
             connection.execute(statement.format(words=table_in_force(connection)))
 
-    def do(self, what: str, *given: Any) -> None:
-        """A change that does one thing, by the name of its method."""
+    def do(self, **fields: Any) -> None:
+        """A change with these fields."""
         with self.store() as store, store.change(STORED) as change:
-            getattr(change, what)(*given)
+            for name, value in fields.items():
+                setattr(change, name, value)
 
     def add(self, *memories: Memory) -> None:
         with self.store() as store:
@@ -67,8 +67,8 @@ class Written:
     def apply(self, made: Compaction, record: Memory) -> None:
         """Commit a compaction with its record, as the effect of its job."""
         with self.store() as store, store.change(made.applied_at, [made.effect]) as change:
-            change.record_compaction(made)
-            change.add([Addition(record)])
+            change.compactions.append(made)
+            change.additions += [Addition(record)]
 
     def rebuild_vectors(self) -> None:
         with self.store() as store:
@@ -193,8 +193,8 @@ def test_a_snapshot_sees_one_state_whatever_is_written_meanwhile(written: Writte
         before = all_of(snapshot)
         written.add(summary("e"))
         written.set_status("a", "Superseded")
-        written.do("hide", "b")
-        written.do("drop", ["c"])
+        written.do(hidden=["b"])
+        written.do(dropped=["c"])
         written.rebuild_vectors()
         assert all_of(snapshot) == before
     with snapshot_of(written) as snapshot:
@@ -207,7 +207,7 @@ def test_lists_and_an_export_see_one_state_whatever_is_written_meanwhile(written
         assert (lists.count(), export.counts()["memory"]) == (2, 2)
         written.add(summary("c"))
         written.set_status("a", "Superseded")
-        written.do("drop", ["b"])
+        written.do(dropped=["b"])
         assert [(m.id, m.metadata.status) for m in lists.page(9)] == [("b", "Active"), ("a", "Active")]
         assert [addition.memory.id for addition in export.additions()] == ["a", "b"]
 
@@ -238,12 +238,12 @@ def test_an_addition_names_just_what_was_added(written: Written) -> None:
 
 OTHER_CHANGES = [
     lambda written: written.set_status("a", "Superseded"),
-    lambda written: written.do("hide", "a"),
-    lambda written: written.do("hide", "c"),
-    lambda written: written.do("drop", ["a"]),
-    lambda written: written.do("drop", ["c"]),
+    lambda written: written.do(hidden=["a"]),
+    lambda written: written.do(hidden=["c"]),
+    lambda written: written.do(dropped=["a"]),
+    lambda written: written.do(dropped=["c"]),
     lambda written: written.rebuild_vectors(),
-    lambda written: (written.do("drop", ["c"]), written.add(summary("d"))),
+    lambda written: (written.do(dropped=["c"]), written.add(summary("d"))),
 ]
 
 
@@ -259,8 +259,8 @@ def test_any_other_change_is_everything(written: Written, change: Callable[[Writ
 
 def test_a_memory_under_a_free_number_below_the_highest_is_everything(written: Written) -> None:
     written.add(summary("a"))
-    assert changes(written, lambda: written.do("add", [Addition(summary("c")._replace(number=3))])) == AddedAbove(1)
-    assert changes(written, lambda: written.do("add", [Addition(summary("b")._replace(number=2))])) == "everything"
+    assert changes(written, lambda: written.do(additions=[Addition(summary("c")._replace(number=3))])) == AddedAbove(1)
+    assert changes(written, lambda: written.do(additions=[Addition(summary("b")._replace(number=2))])) == "everything"
 
 
 def test_a_restored_backup_is_everything_even_if_it_grows_again(written: Written) -> None:
@@ -316,7 +316,7 @@ def test_an_index_that_follows_is_the_catalogue_read_whole(written: Written, see
                 written.set_status(name, dice.choice(["Active", "Draft", "Superseded"]))
             case "hide" | "forget" as verb if len(alive) > 2:
                 alive.remove(name)
-                written.do(*{"hide": ("hide", name), "forget": ("drop", [name])}[verb])
+                written.do(**{"hidden" if verb == "hide" else "dropped": [name]})
             case "rebuild":
                 written.rebuild_vectors()
             case "restore":
@@ -336,7 +336,7 @@ def test_the_catalogue_has_the_visible_memories_by_rising_passage_row(written: W
     record = Metadata("birds", status="DecisionRecord")
     written.add(Memory("record", 0, "decision_record", record, STORED, Content("Record", "Said."), sources=("x",)))
     written.add(legacy("old", "Text"), summary("hidden"))
-    written.do("hide", "hidden")
+    written.do(hidden=["hidden"])
     with snapshot_of(written) as snapshot:
         rows = snapshot.catalogue()
         assert numbers(list(rows)) == [1, 2, 3, 4, 5]
@@ -358,8 +358,8 @@ def test_feedback_is_counted_by_memory_and_a_change_of_it_is_one_of_the_catalogu
         ("a", "x", "helpful"), ("a", "y", "wrong"), ("a", "z", "helpful"), ("b", "x", "withdrawn"),
         ("c", "x", "wrong"), ("hidden", "x", "wrong"),
     ):  # fmt: skip
-        assert changes(written, partial(written.do, "give_feedback", Feedback(*given, STORED))) == "everything"
-    written.do("hide", "hidden")
+        assert changes(written, partial(written.do, feedback=[Feedback(*given, STORED)])) == "everything"
+    written.do(hidden=["hidden"])
     with snapshot_of(written) as snapshot:
         assert snapshot.votes() == [(1, (2, 1)), (3, (0, 1))]
         assert snapshot.votes(1) == [(3, (0, 1))]
@@ -372,7 +372,7 @@ def test_feedback_is_counted_by_memory_and_a_change_of_it_is_one_of_the_catalogu
 
 def test_memories_come_by_number_and_unknown_numbers_are_left_out(written: Written) -> None:
     written.add(summary("a"), legacy("b", "Text"), summary("c"))
-    written.do("hide", "c")
+    written.do(hidden=["c"])
     with snapshot_of(written) as snapshot:
         found = {memory.number: memory for memory in snapshot.memories([3, 99, 1, *range(100, 1500), 2])}
         assert {number: memory.id for number, memory in found.items()} == {1: "a", 2: "b", 3: "c"}
@@ -399,7 +399,7 @@ def test_topics_and_plans_are_named_once_and_those_of_hidden_memories_not(writte
         summary("a", topic_id="birds", plan_id="plan-014"), summary("b", topic_id="birds", plan_id="014-title"),
         summary("c", topic_id="trees"), summary("d", topic_id="gone", plan_id="099"), legacy("e", "Text"),
     )  # fmt: skip
-    written.do("hide", "d")
+    written.do(hidden=["d"])
     with snapshot_of(written) as snapshot:
         assert sorted(snapshot.topic_ids()) == ["birds", "trees"]
         assert snapshot.plan_ids() == ["014-title"]
@@ -443,7 +443,7 @@ def test_a_long_memory_has_windows_but_counts_once(written: Written) -> None:
         ordinary, long = (dict(snapshot.bm25([numbat], (1.0, 1.0), of_long)) for of_long in (1.0, 4.0))
         assert ordinary[3] == long[3]
         assert all(ordinary[window] < long[window] for window in ordinary if window >= WINDOW_STEP)
-    written.do("hide", "a")
+    written.do(hidden=["a"])
     with snapshot_of(written) as snapshot:
         assert snapshot.more_windows() == 0
         assert snapshot.having([herb]) == []
@@ -459,8 +459,8 @@ def test_topic_and_body_have_weights_of_their_own(written: Written) -> None:
 
 def test_a_hidden_or_forgotten_memory_has_no_words(written: Written) -> None:
     written.add(*(summary(name) for name in "abc"))
-    written.do("hide", "a")
-    written.do("drop", ["b"])
+    written.do(hidden=["a"])
+    written.do(dropped=["b"])
     with snapshot_of(written) as snapshot:
         assert snapshot.having(query_terms("quokka")) == [3]
 
@@ -499,7 +499,7 @@ def test_pages_have_the_newest_first_and_what_was_asked_for(written: Written) ->
         summary("a"), summary("b", topic_id="trees"), legacy("c", "Text"), summary("d", status="Draft"),
         summary("e"),
     )  # fmt: skip
-    written.do("hide", "e")
+    written.do(hidden=["e"])
     with written.reader().lists() as lists:
         assert [memory.id for memory in lists.page(3)] == ["d", "c", "b"]
         assert [memory.id for memory in lists.page(3, before=2)] == ["a"]
@@ -515,9 +515,9 @@ def test_pages_have_the_newest_first_and_what_was_asked_for(written: Written) ->
 
 def test_an_entry_comes_by_id_or_by_number_with_its_lineage(written: Written) -> None:
     written.add(legacy("original", "Text"), summary("one"), summary("two"), summary("9"))
-    written.do("hide", "original")
-    written.do("link_original", "one", "original")
-    written.do("link_original", "two", "original")
+    written.do(hidden=["original"])
+    written.do(originals=[("one", "original")])
+    written.do(originals=[("two", "original")])
     with written.reader().lists() as lists:
         original, one = lists.entry("original"), lists.entry(2)
         assert (original.hidden, original.migrated_from, original.migrated_to) == (True, None, ("one", "two"))
@@ -537,7 +537,7 @@ def test_topics_count_what_they_hold_and_measure_what_a_compaction_would_merge(w
         summary("a"), summary("b", source_created_at=later), summary("c", status="Superseded"),
         summary("d", topic_id="trees", status="Draft"), summary("e"),
     )  # fmt: skip
-    written.do("hide", "e")
+    written.do(hidden=["e"])
     with written.reader().lists() as lists:
         birds, trees = lists.topics()
     assert (birds.topic_id, birds.memories, birds.active, birds.superseded) == ("birds", 3, 2, 1)
@@ -553,7 +553,7 @@ def test_the_history_has_the_newest_compaction_first_with_the_number_of_its_reco
     made = [compaction(*each) for each in zip("abc", ("birds", "trees", "birds"), times, strict=True)]
     for each in made:
         written.apply(each, summary(each.record_id))
-    written.do("drop", ["a"])
+    written.do(dropped=["a"])
     with written.reader().lists() as lists:
         found = [(each.record_id, each.topic_id, number) for each, number in lists.history(10)]
         assert found == [("c", "birds", 3), ("b", "trees", 2), ("a", "birds", None)]
@@ -579,7 +579,7 @@ def test_sizes_count_the_visible_memories_by_kind_and_status(written: Written) -
     now = clock.parse(STORED)
     assert written.reader().sizes(now) == Sizes({}, 0, 0, 0, 0, 0, Spent())
     written.add(summary("a"), summary("b", status="Draft"), summary("c", topic_id="trees"), legacy("d", "Text"))
-    written.do("hide", "c")
+    written.do(hidden=["c"])
     found = written.reader().sizes(now)
     assert found.memories == {("summary", "Active"): 1, ("summary", "Draft"): 1, ("legacy", "none"): 1}
     assert (found.topics, found.llm_today) == (1, Spent())
@@ -591,8 +591,8 @@ def test_sizes_count_the_visible_memories_by_kind_and_status(written: Written) -
 
 def test_an_export_has_every_memory_by_number_and_counts_what_it_gives(written: Written) -> None:
     written.add(legacy("a", "Text"), summary("b"), summary("c"))
-    written.do("hide", "a")
-    written.do("link_original", "b", "a")
+    written.do(hidden=["a"])
+    written.do(originals=[("b", "a")])
     with written.reader().export() as export:
         assert export.workspace_id
         found = [(each.memory.id, each.hidden, each.migrated_from) for each in export.additions()]
@@ -600,28 +600,6 @@ def test_an_export_has_every_memory_by_number_and_counts_what_it_gives(written: 
         counts = export.counts()
         assert counts.pop("memory") == 3
         assert counts == {kind: len(list(export.rows(kind))) for kind in counts}
-
-
-# --- a database of an older format ---
-
-
-def test_a_database_of_an_older_format_is_read_whole_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It does not count its changes, so no position of it may pass for the present."""
-    written = Written(tmp_path)
-    written.workspace.memory.mkdir(mode=0o700, parents=True)
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:2])
-        patch.setattr(migrations, "FORMAT", 2)
-        with closing(database.open_for_writing(written.workspace)) as connection:
-            connection.execute(
-                "INSERT INTO memories (number, id, kind, stored_at, body, passage_row, passage_count)"
-                " VALUES (1, 'a', 'legacy', ?, '{\"text\": \"Of old.\"}', 0, 1)", (STORED,)
-            )  # fmt: skip
-    first, second = (reader_of(written.workspace).snapshot() for _ in range(2))
-    with closing(first), closing(second):
-        assert first.catalogue() == second.catalogue() == [(1, 0, 1, -1, 4, 1, 1795089600.0)]
-        assert second.changes_since(first.position) != "nothing"
-        assert second.changes_since(second.position) == "nothing"
 
 
 # --- readers that break a promise ---

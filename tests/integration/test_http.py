@@ -17,9 +17,10 @@ import psutil
 import pytest
 from contract import checked
 from harness import PATIENCE, PROJECT, SOAK, Place, RealWorker, at_once, is_running, until
+from shelf import legacy, record, summary
 
 from bridge.interface.question_arguments import with_settings
-from bridge.memory import Content, Memory, Metadata, References
+from bridge.memory import Memory, References
 from bridge.search import query_client
 from bridge.search.reader import Verb
 from bridge.settings import Settings, load
@@ -30,30 +31,27 @@ CONSOLE = (sys.executable, "-m", "worker.cli")
 
 
 def memories() -> list[Memory]:
+    day = "2026-11-{}T12:00:00Z".format
+    login = {"topic": "Login and sessions", "topic_id": "login"}
     return [
-        Memory(
-            "summary-1", 0, "summary",
-            Metadata("login", "session-1", "plan-014", "Active", "2026-11-18T12:00:00Z", "2026-11-18T12:00:00Z",
-                     "2026-11-17T12:00:00Z", 0.5),
-            NOW,
-            Content("Login and sessions", "Users lost their session overnight.", ("Only the tray renews tokens",),
-                    ("It removes the race",), ("Does the tool need it?",), ("Replay the traces",),
-                    References(("src/renew.rs",), (), ("fix/race",), ("#7",))),
+        summary(
+            "summary-1", "Users lost their session overnight.", **login, decisions=("Only the tray renews tokens",),
+            rationale=("It removes the race",), open_questions=("Does the tool need it?",),
+            next_steps=("Replay the traces",), references=References(("src/renew.rs",), (), ("fix/race",), ("#7",)),
+            session_id="session-1", plan_id="plan-014", importance=0.5,
+            created_at=day(18), updated_at=day(18), source_created_at=day(17),
         ),
-        Memory(
-            "record-1", 0, "decision_record",
-            Metadata("login", None, "014", "DecisionRecord", "2026-11-19T12:00:00Z", "2026-11-19T12:00:00Z"),
-            NOW, Content("Login and sessions", "What holds of the session of a user.", ("Tokens are renewed once",)),
-            sources=("old-1", "old-2"),
+        record(
+            "record-1", "What holds of the session of a user.", ("old-1", "old-2"),
+            topic_id="login", plan_id="014", created_at=day(19), updated_at=day(19),
         ),
-        Memory(
-            "superseded-1", 0, "summary",
-            Metadata("login", None, None, "Superseded", "2026-11-19T12:00:00Z", "2026-11-19T12:00:00Z"),
-            NOW, Content("Login and sessions", "Each window renews the session of a user by itself."),
+        summary(
+            "superseded-1", "Each window renews the session of a user by itself.", "Superseded", **login,
+            created_at=day(19), updated_at=day(19),
         ),
-        Memory(
-            "legacy-1", 0, "legacy", Metadata(created_at="2026-11-10T12:00:00Z", importance=0.25), NOW,
-            text="User asked: why do users lose their session?\n\nAssistant answered: the token expires.",
+        legacy(
+            "legacy-1", "User asked: why do users lose their session?\n\nAssistant answered: the token expires.",
+            created_at=day(10), importance=0.25,
         ),
     ]  # fmt: skip
 

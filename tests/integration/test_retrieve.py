@@ -352,29 +352,17 @@ def test_a_workspace_of_somebody_else_is_not_read(place: Place, tmp_path: Path) 
     assert "cognee-memory trust" in found["remediation"]
 
 
-@pytest.fixture
-def of_full_weights(tmp_path: Path) -> Place:
-    """A store of the full weights, as version 0.4.0 made it, on a machine that does not have them."""
+def test_a_store_whose_model_is_not_on_this_machine_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    """As version 0.4.0 made it, of the full weights."""
     place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(tmp_path / "empty"))
     embedder = FakeEmbedder(ENGLISH_FULL.dimensions)
     embedder.identity = ENGLISH_FULL.identity
     place.keep(memories(), NOW, embedder)
-    return place
-
-
-def test_a_store_whose_model_is_not_on_this_machine_is_refused_with_the_remedy(of_full_weights: Place) -> None:
-    found = script(of_full_weights, str(of_full_weights.workspace.root), "session", status=1)
+    found = script(place, str(place.workspace.root), "session", status=1)
     assert (found["success"], found["error_code"]) == (False, "EMBEDDER_CHANGING")
     assert ENGLISH_FULL.identity in found["error"]
     assert ENGLISH.identity in found["error"]
     assert "cognee-memory worker start" in found["remediation"]
-
-
-def test_a_chosen_model_that_is_missing_is_a_clear_error_with_the_remedy(of_full_weights: Place) -> None:
-    of_full_weights.environment["EMBEDDING_MODEL"] = ENGLISH_FULL.model
-    found = script(of_full_weights, str(of_full_weights.workspace.root), "session", status=1)
-    expected = ("MODEL_MISSING", "Fetch it: cognee-memory model use english-full.")
-    assert (found["error_code"], found["remediation"]) == expected
 
 
 def test_a_damaged_store_is_an_answer_and_no_traceback(tmp_path: Path) -> None:

@@ -23,10 +23,10 @@ from bridge.operations import follow
 from bridge.search.reader import Reader
 from bridge.slices import Slices
 from bridge.store import values
-from bridge.store.change import Change, StatusChange
+from bridge.store.change import BegunForgetting, Change, KeptExtraction, StatusChange
 from bridge.store.store import Store
 from bridge.store.team import replica, tables
-from bridge.store.team.position import CopyState, copy_state
+from bridge.store.team.position import copy_state
 from bridge.store.team.team_store import TeamStore
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author
@@ -152,28 +152,28 @@ class Script:
             new.append(values.Addition(self.memory(number=store.last_number() + 4), "job"))
         if self.dice.random() < 0.2:
             new.append(values.Addition(self.memory(), "job", hidden=True))
-        return lambda change: change.add(new)
+        return lambda change: change.additions.extend(new)
 
     def status(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         summaries = [one for one in self.some(ids) if store.select([one])[one].kind == "summary"]
         new = [StatusChange(one, self.dice.choice(["Active", "Superseded"]), self.at()) for one in summaries]
-        return lambda change: change.set_statuses(new)
+        return lambda change: change.statuses.extend(new)
 
     def drop(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         chosen = self.some(ids)
-        return lambda change: change.drop(chosen)
+        return lambda change: change.dropped.extend(chosen)
 
     def hide(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         visible = [one for one in ids if not store.is_hidden(one)][:1]
-        return lambda change: [change.hide(one) for one in visible] and None
+        return lambda change: change.hidden.extend(visible)
 
     def bring_back(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         hidden = [values.Addition(self.memory(one), "job") for one in ids if store.is_hidden(one)][:1]
-        return lambda change: change.add(hidden)
+        return lambda change: change.additions.extend(hidden)
 
     def feedback(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         given = [values.Feedback(one, "someone", "helpful", self.at(), "why?", "It held.") for one in self.some(ids)]
-        return lambda change: [change.give_feedback(one) for one in given] and None
+        return lambda change: change.feedback.extend(given)
 
     def compact(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         chosen = store.select([one for one in self.some(ids) if not store.is_hidden(one)])
@@ -188,16 +188,16 @@ class Script:
         )  # fmt: skip
 
         def compacted(change: Change) -> None:
-            change.set_statuses([StatusChange(one, "Superseded", made.applied_at) for one in sources])
-            change.record_compaction(made)
-            change.add([values.Addition(record, "job")])
+            change.statuses += [StatusChange(one, "Superseded", made.applied_at) for one in sources]
+            change.compactions.append(made)
+            change.additions += [values.Addition(record, "job")]
 
         return compacted
 
     def extract(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         chosen = self.some(ids)
         found = values.Extraction((values.ExtractedNode("n", "Entity", ("name",), {"name": "x"}),))
-        return lambda change: [change.keep_extraction(one, found, "job") for one in chosen] and None
+        return lambda change: change.extractions.extend(KeptExtraction(one, found, "job") for one in chosen)
 
     def capture(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         session = values.CapturedSession("codex", self.dice.choice("abc"), "/p", "v", "captured", self.at())
@@ -206,8 +206,8 @@ class Script:
         )
 
         def captured(change: Change) -> None:
-            change.record_session(session)
-            change.record_source(source)
+            change.captured_sessions.append(session)
+            change.capture_sources.append(source)
 
         return captured
 
@@ -216,10 +216,10 @@ class Script:
         job = values.AppliedJob(f"forget-{self.count}", "c" * 64)
 
         def forgotten(change: Change) -> None:
-            change.drop(chosen)
-            change.drop_extractions(chosen)
-            change.leave_tombstones(chosen)
-            change.begin_forgetting(job, at, values.Plan(tuple(chosen)))
+            change.dropped += chosen
+            change.extractions_to_drop += chosen
+            change.tombstones += chosen
+            change.forgettings.append(BegunForgetting(job, at, values.Plan(tuple(chosen))))
 
         return forgotten
 
@@ -255,13 +255,13 @@ def test_a_change_for_a_state_that_is_past_is_refused_everywhere(machines: Machi
     first, second = machines.stores[0], machines.join(tmp_path / "second")
     script = Script(1)
     with first.change(script.at()) as change:
-        change.add([values.Addition(script.memory())])
+        change.additions += [values.Addition(script.memory())]
     with pytest.raises(JobError, match="TEAM_CONFLICT"), second.change(script.at()) as change:
-        change.add([values.Addition(script.memory())])
+        change.additions += [values.Addition(script.memory())]
     assert second.count() == 0
     second.catch_up()
     with second.change(script.at()) as change:
-        change.add([values.Addition(script.memory())])
+        change.additions += [values.Addition(script.memory())]
     first.catch_up()
     assert shared_rows(first) == shared_rows(second)
     assert [memory.number for memory in first.after(0, 9)] == [1, 2]
@@ -283,7 +283,7 @@ def test_what_is_committed_for_the_team_is_in_the_copy_after_a_crash(
     with monkeypatch.context() as patch:
         patch.setattr(steps, "_fault", crash)
         with pytest.raises(Crash), store.change(script.at(), [job]) as change:
-            change.add([values.Addition(script.memory())])
+            change.additions += [values.Addition(script.memory())]
     store.close()
     again = machines.store("first")
     machines.stores.append(again)
@@ -339,12 +339,12 @@ def test_what_the_database_lost_is_exported_without_what_was_forgotten(machines:
 
     def add(store: TeamStore, *memories: Memory) -> None:
         with store.change(script.at()) as change:
-            change.add([values.Addition(each) for each in memories])
+            change.additions += [values.Addition(each) for each in memories]
 
     def forget(store: TeamStore, memory: Memory) -> None:
         with store.change(script.at()) as change:
-            change.leave_tombstones([memory.id])
-            change.drop([memory.id] if store.known(memory.id) else [])
+            change.tombstones += [memory.id]
+            change.dropped += [memory.id] if store.known(memory.id) else []
 
     add(first, before, still)
     second.catch_up()
@@ -404,20 +404,13 @@ def test_rows_in_parts_equal_whole_ones(machines: Machines, tmp_path: Path, monk
     second = machines.join(tmp_path / "second")
     [ninth] = first.select(first.all_ids()[8:9]).values()
     with first.change(script.at()) as change:
-        change.drop([ninth.id])
+        change.dropped += [ninth.id]
     first.add([(ninth, None)], script.at())
     monkeypatch.setattr(replica, "_TOGETHER", 1)
     second.catch_up()
     third = machines.join(tmp_path / "third")
     assert shared_rows(first) == shared_rows(second) == shared_rows(third)
     assert answers(machines.places[0]) == answers(machines.places[1]) == answers(machines.places[2])
-
-
-def test_a_memory_db_that_is_being_made_is_no_copy_yet(tmp_path: Path) -> None:
-    place = place_of(tmp_path / "new")
-    with sqlite3.connect(place.memory_db) as connection:
-        connection.executescript("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); PRAGMA user_version = 1")
-    assert copy_state(place) == CopyState(None, 0)
 
 
 def test_what_others_forget_while_copies_are_removed_is_not_noted_as_removed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from questions import answer_to
 from bridge import critical
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
-from bridge.store import database
+from bridge.store import database, migrations
 from bridge.store.opening import reader_of
 from bridge.store.store import Store
 from bridge.store.values import AppliedJob
@@ -101,18 +101,17 @@ def test_maintenance_empties_the_log_and_waits_for_no_reader(workspace: Workspac
 def as_in_the_first_format(workspace: Workspace) -> None:
     """Take back what the later formats have brought."""
     with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
-        first = {"meta", "memories", "memories_topic", "tombstones", "outbox", "embeddings"}
+        with closing(sqlite3.connect(":memory:")) as empty:
+            empty.create_function("new_uuid", 0, lambda: "")
+            empty.executescript(migrations.MIGRATIONS[5])
+            first = {name for (name,) in empty.execute("SELECT name FROM sqlite_master")}
         query = "SELECT type, name FROM sqlite_master WHERE sql NOT NULL AND name NOT LIKE 'sqlite%' ORDER BY type DESC"
         for kind, name in connection.execute(query).fetchall():  # triggers, tables, indexes
-            if name not in first and not name.startswith("words"):
+            if name not in first:
                 connection.execute(f"DROP {kind} IF EXISTS {name}")
-        for column in ("whole_row", "dated", "migrated_from", "tags", "anchors"):
+        for column in ("tags", "anchors"):
             connection.execute(f"ALTER TABLE memories DROP COLUMN {column}")
-        later = "'vector_crc32', 'graph_closed', 'whole_rows', 'whole_crc32', 'catalogue_version'"
-        connection.execute(f"DELETE FROM meta WHERE key IN ({later})")
-        connection.execute("PRAGMA user_version = 1")
-    for path in workspace.vectors.glob("*.wholes.f32"):
-        path.unlink()
+        connection.execute("PRAGMA user_version = 5")
 
 
 def test_a_store_of_the_first_format_is_backed_up_migrated_and_whole(workspace: Workspace) -> None:
@@ -132,7 +131,7 @@ def test_a_store_of_the_first_format_is_backed_up_migrated_and_whole(workspace: 
     store.close()
     assert is_applied(workspace, "b", "digest")
     (backup,) = workspace.memory.glob("memory.format-*.db")
-    assert sql(backup, "PRAGMA user_version") == [(1,)]
+    assert sql(backup, "PRAGMA user_version") == [(5,)]
     assert sql(backup, "SELECT id FROM memories") == [("m",)]
     Store(workspace, FakeEmbedder()).close()  # the checksum that the first opening has noted holds
 
@@ -150,7 +149,7 @@ def test_a_backup_that_the_disk_refuses_leaves_no_part_and_no_migration(workspac
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert list(workspace.memory.glob("*format*")) == []
-    assert sql(workspace.memory_db, "PRAGMA user_version") == [(1,)]
+    assert sql(workspace.memory_db, "PRAGMA user_version") == [(5,)]
     Store(workspace, FakeEmbedder()).close()
     (backup,) = workspace.memory.glob("*format*")
     assert backup.stat().st_mode & 0o777 == 0o600

@@ -122,8 +122,8 @@ class Place(WithFakeGraph):
 
     def forget(self, memory_id: str) -> None:
         with self.store.change(clock.iso(NOW)) as change:
-            change.drop([memory_id])
-            change.leave_tombstones([memory_id])
+            change.dropped.append(memory_id)
+            change.tombstones.append(memory_id)
 
 
 def open_place(folder: Path, settings: Settings = WITH_MODEL) -> Place:
@@ -374,7 +374,7 @@ def test_what_several_texts_have_goes_with_the_last_of_them(place: Place) -> Non
 def test_a_hidden_memorys_findings_leave_the_graph_and_are_kept(place: Place) -> None:
     (memory,) = place.cognify(texts=["Atlas beside Postgres."])["memories"]
     with place.store.change(clock.iso(NOW)) as change:
-        change.hide(memory["memory_id"])
+        change.hidden.append(memory["memory_id"])
     place.graph.deliver([memory["memory_id"]])
     assert (place.fake.nodes, place.fake.edges, place.fake.told) == (set(), set(), {})
     assert place.store.extractions.known([memory["memory_id"]])
@@ -409,7 +409,7 @@ def test_an_answer_names_the_memories_that_it_rests_on_and_no_hidden_one(place: 
     ingested = place.run("ingest", {"summary": {"topic": "Old", "context": "x", "status": "Superseded"}}, "ingest")
     summary = done(ingested)["memory_id"]
     with place.store.change(clock.iso(NOW)) as change:
-        change.hide(third)
+        change.hidden.append(third)
     place.fake.links = (
         (node_id("Atlas"), node_id("Postgres")), (summary, "topic"), (third, data_id_of(third)),
         (data_id_of(second), node_id("Mysql")), ("d", "topic"),

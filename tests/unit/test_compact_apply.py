@@ -380,8 +380,8 @@ def test_a_record_that_was_forgotten_comes_back_by_a_later_job_alone(filled: Sto
     record_id = done(filled, preview_digest=digest)["decision_record_id"]
     done(filled, "restore", decision_record_id=record_id)
     with filled.store.change("2026-11-20T12:00:00Z") as change:
-        change.drop([record_id])
-        change.leave_tombstones([record_id])
+        change.dropped.append(record_id)
+        change.tombstones.append(record_id)
     assert refused(filled, job_id="before", preview_digest=digest).code == "MEMORY_FORGOTTEN"
     later = done(filled, job_id="after", at="2026-11-20T12:00:01Z", preview_digest=digest)
     assert later["decision_record_id"] == record_id
@@ -487,7 +487,7 @@ def test_what_was_changed_by_hand_or_forgotten_since_stays_so(stores: Stores) ->
     stores.store.set_status(ids[0], "Draft", at, at)
     stores.store.set_status(ids[1], "Superseded", at, at)
     with stores.store.change(at) as change:
-        change.drop([ids[2]])
+        change.dropped.append(ids[2])
     result = done(stores, "restore", decision_record_id=record_id)
     assert result["restored"] == [ids[3]]
     assert result["skipped"] == [

@@ -31,6 +31,7 @@ from bridge.operations import run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store import values
+from bridge.store.change import KeptExtraction
 from bridge.store.export_rows import TABLES
 from bridge.store.values import Addition, AppliedJob
 from bridge.text.sections import normalise
@@ -95,13 +96,14 @@ def record(name: str, *sources: str, number: int = 0) -> Memory:
 
 def store(stores: Stores, *memories: Memory | Addition) -> None:
     additions = [each if isinstance(each, Addition) else Addition(each, "job") for each in memories]
-    do(stores, "add", additions, at=EARLIER)
+    do(stores, at=EARLIER, additions=additions)
 
 
-def do(stores: Stores, what: str, *given: Any, at: str = LATER) -> None:
-    """A change of the store that does one thing, by the name of its method."""
+def do(stores: Stores, at: str = LATER, **fields: Any) -> None:
+    """A change of the store with these fields."""
     with stores.store.change(at) as found:
-        getattr(found, what)(*given)
+        for name, value in fields.items():
+            setattr(found, name, value)
 
 
 def memory_of(stores: Stores, name: str) -> Memory:
@@ -178,13 +180,13 @@ def some_of_everything(stores: Stores) -> None:
     edge = values.ExtractedEdge(values.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
     left = values.Skipped(an_id("f"), "status_changed")
     came = values.Restored(LATER, (an_id("b"),), (left,))
-    do(stores, "record_restoration", made._replace(restored=came), "job")
+    do(stores, restorations=[(made._replace(restored=came), "job")])
     with stores.store.change(LATER) as change:
-        change.record_compaction(made._replace(applied_at=EARLIER))
-        change.keep_extraction(an_id("d"), values.Extraction((node,), (edge,)), "job")
-        change.give_feedback(values.Feedback(an_id("a"), "person", "wrong", LATER, "why?", "It is b."))
-        change.give_feedback(values.Feedback(an_id("g"), "agent", "withdrawn", LATER))
-        change.settle(verdict("b", "f", "older"))
+        change.compactions.append(made._replace(applied_at=EARLIER))
+        change.extractions.append(KeptExtraction(an_id("d"), values.Extraction((node,), (edge,)), "job"))
+        change.feedback.append(values.Feedback(an_id("a"), "person", "wrong", LATER, "why?", "It is b."))
+        change.feedback.append(values.Feedback(an_id("g"), "agent", "withdrawn", LATER))
+        change.verdicts.append(verdict("b", "f", "older"))
 
 
 def verdict(older: str, newer: str, holds: Any, at: str = LATER) -> values.PairVerdict:
@@ -239,7 +241,7 @@ def test_a_secret_in_a_field_that_refers_to_something_is_not_imported_with_a_fin
 
 def test_forgetting_removes_the_texts_that_an_earlier_version_imported_into_the_history(here: WithFakeGraph) -> None:
     store(here, summary("b"), summary("f"), record("g", "b", "f"), summary("other"))
-    do(here, "import_compaction", {name: value for name, value in history_with_texts().items() if name != "type"})
+    do(here, imported_compactions=[{name: value for name, value in history_with_texts().items() if name != "type"}])
     done(outcome(here, "forget", {"memory_ids": [an_id("b")]}, "forget", at=LATER))
     assert b"quartz fjord" not in here.workspace.memory_db.read_bytes()
     assert KEY.encode() not in here.workspace.memory_db.read_bytes()
@@ -263,7 +265,7 @@ def test_a_later_feedback_of_here_outlives_an_import(here: WithFakeGraph, there:
     store(here, summary("a"))
     store(there, summary("a"))
     for stores, verdict, at in ((here, "wrong", EARLIER), (there, "helpful", later)):
-        do(stores, "give_feedback", values.Feedback(an_id("a"), "person", verdict, at), at=at)
+        do(stores, at=at, feedback=[values.Feedback(an_id("a"), "person", verdict, at)])
     imported(there, lines_of(here))
     imported(here, lines_of(there))
     assert [[each.verdict for each in stores.store.feedback(an_id("a"))] for stores in (here, there)] == [
@@ -274,7 +276,7 @@ def test_a_later_feedback_of_here_outlives_an_import(here: WithFakeGraph, there:
 def test_of_two_verdicts_on_a_pair_the_later_one_outlives_an_import(here: WithFakeGraph, there: WithFakeGraph) -> None:
     for stores, said in ((here, verdict("a", "b", "older", EARLIER)), (there, verdict("a", "b", "both", LATER))):
         store(stores, summary("a"), summary("b"))
-        do(stores, "settle", said, at=EARLIER)
+        do(stores, at=EARLIER, verdicts=[said])
     assert "verdicts" not in counts(imported(there, lines_of(here)))
     assert counts(imported(here, lines_of(there)))["verdicts"] == 1
     assert [[each.verdict for each in stores.store.all_verdicts()] for stores in (here, there)] == [["both"]] * 2
@@ -453,7 +455,7 @@ def test_an_original_of_two_stays_for_who_lacks_it(here: WithFakeGraph, there: W
 
 def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
-    do(here, "clear_topics", ["ranking"])
+    do(here, topics_to_clear=["ranking"])
     imported(there, lines_of(here))
     assert body(there) == body(here)
 
@@ -518,7 +520,7 @@ def test_a_number_of_no_store_is_not_kept_so_that_the_next_has_one(here: WithFak
 
 def test_a_number_that_a_forgotten_memory_had_is_not_given_again(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(there, summary("x"))
-    do(there, "drop", [an_id("x")])
+    do(there, dropped=[an_id("x")])
     store(here, summary("a"))
     assert counts(imported(there, lines_of(here))) == {"added": 1, "renumbered": 1}
 
@@ -527,7 +529,7 @@ def test_a_number_that_a_forgotten_memory_had_is_not_given_again(here: WithFakeG
 def test_a_later_import_brings_it_back(here: WithFakeGraph, there: WithFakeGraph, accepted_at: str, comes: int) -> None:
     """What was forgotten, and no other import does."""
     store(here, summary("a"), summary("b"))
-    do(there, "leave_tombstones", [an_id("a")])
+    do(there, tombstones=[an_id("a")])
     found = imported(there, lines_of(here), accepted_at=accepted_at)
     assert (found["forgotten"], found["added"]) == (1 - comes, 1 + comes)
 
@@ -684,8 +686,8 @@ def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: Wit
     before = body(here)
     with closing(sqlite3.connect(here.workspace.memory_db)) as connection:
         connection.executescript(
-            "DROP INDEX memories_migrated; ALTER TABLE memories DROP COLUMN migrated_from;"
-            "DROP TABLE compactions; DROP TABLE cognified; DROP TABLE feedback; DROP TABLE verdicts;"
+            "DROP TRIGGER memories_feedback; DROP TRIGGER memories_verdicts; DROP TRIGGER statement_judged;"
+            "DROP TABLE feedback; DROP TABLE verdicts; PRAGMA user_version = 5;"
         )
     assert body(here) == before
 

@@ -346,7 +346,7 @@ def test_an_old_failure_is_not_kept_and_one_that_was_not_met_for_long_is_removed
     assert bench.run("a")["memories"] == 1
     old = failure("old", ERROR, topic_id="failures", updated_at="2026-01-05T00:00:00Z")
     with bench.stores.store.change("2026-01-05T00:00:00Z") as change:
-        change.add([Addition(old)])
+        change.additions.append(Addition(old))
     bench.run("b")
     assert [number for number, status in bench.memories() if status == "Draft"] == []
 

@@ -123,7 +123,7 @@ def test_likely_secrets_in_a_note_or_a_question_are_not_kept(stores: Stores) -> 
 )
 def test_feedback_on_a_memory_not_found_fails_and_is_not_kept(stores: Stores, memory_id: str, code: str) -> None:
     with stores.store.change(AT) as change:
-        change.hide(B)
+        change.hidden.append(B)
     assert refused(given(stores, memory_id=memory_id)).code == code
     assert stores.store.feedback(memory_id) == []
 
@@ -131,8 +131,8 @@ def test_feedback_on_a_memory_not_found_fails_and_is_not_kept(stores: Stores, me
 def test_a_forgotten_memory_takes_its_feedback_with_it(stores: Stores) -> None:
     give(stores, note="quokkazebra", query="wombatnumbat")
     with stores.store.change(LATER) as change:
-        change.drop([A])
-        change.leave_tombstones([A])
+        change.dropped.append(A)
+        change.tombstones.append(A)
     stores.store.scrub()
     data = stores.workspace.memory_db.read_bytes()
     assert (b"quokkazebra" in data, b"wombatnumbat" in data) == (False, False)
@@ -155,16 +155,15 @@ def test_a_note_that_quotes_a_forgotten_memory_loses_its_words_and_a_giver_of_su
 def test_a_memory_that_is_stored_again_after_it_was_hidden_begins_without_feedback(stores: Stores) -> None:
     give(stores)
     with stores.store.change(LATER) as change:
-        change.hide(A)
+        change.hidden.append(A)
     stores.store.add([(memory(A, "Another text."), None)], LATER)
     assert shown(stores) == []
 
 
 def test_a_store_of_the_former_format_gets_its_table_and_answers_before_that(workspace: Workspace) -> None:
-    before = migrations.MIGRATIONS.index(migrations.FEEDBACK)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:before])
-        patch.setattr(migrations, "FORMAT", before)
+        patch.setattr(migrations, "MIGRATIONS", {each: migrations.MIGRATIONS[each] for each in (5, 6)})
+        patch.setattr(migrations, "FORMAT", 6)
         store = Store(workspace, FakeEmbedder())
         store.add([(memory(A, "The queue is a lock."), None)], AT)
         store.close()

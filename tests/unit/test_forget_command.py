@@ -71,12 +71,10 @@ def test_where_nobody_can_be_asked_it_has_to_be_said_beforehand(
 
 def test_a_person_sees_a_linked_originals_title_too(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(Store(workspace, FakeEmbedder(dimensions=64))) as store, store.change(STORED) as change:
-        change.add(
-            [
-                Addition(legacy("old", "What it was before."), hidden=True),
-                Addition(summary("new", "Seas."), migrated_from="old"),
-            ]
-        )
+        change.additions += [
+            Addition(legacy("old", "What it was before."), hidden=True),
+            Addition(summary("new", "Seas."), migrated_from="old"),
+        ]
     shown = on_a_terminal(monkeypatch, "yes\n")
     assert forget(workspace, "new") == 0
     assert "What it was before." in shown.getvalue()

@@ -242,7 +242,7 @@ def test_without_a_graph_none_is_opened(workspace: Workspace) -> None:
         node = {"id": "n", "type": "Entity", "index_fields": ["name"], "properties": {"name": SECRET}}
         found = {"job_id": "j", "nodes": [node], "edges": []}
         with stores.store.change(AT) as change:  # as an import leaves it where the graph cannot be opened
-            change.import_extraction({"memory_id": "m", "data_id": "d", "at": AT, "found": found})
+            change.imported_extractions.append({"memory_id": "m", "data_id": "d", "at": AT, "found": found})
         forgotten(stores, memory_ids=["m"])
         assert stores.graph.lag() == 0
     assert holds(workspace, SECRET) == []
@@ -250,13 +250,11 @@ def test_without_a_graph_none_is_opened(workspace: Workspace) -> None:
 
 def test_with_a_converted_memory_its_original_goes_and_the_other_way_round(stores: WithFakeGraph) -> None:
     with stores.store.change(AT) as change:
-        change.add(
-            [
-                Addition(Memory("old", 0, "legacy", METADATA, AT, text=f"Summary: {SECRET}"), hidden=True),
-                Addition(Memory("new", 0, "legacy", METADATA, AT, text=f"The {SECRET}."), migrated_from="old"),
-                Addition(Memory("twin", 0, "legacy", METADATA, AT, text=f"A {SECRET}."), migrated_from="old"),
-            ]
-        )
+        change.additions += [
+            Addition(Memory("old", 0, "legacy", METADATA, AT, text=f"Summary: {SECRET}"), hidden=True),
+            Addition(Memory("new", 0, "legacy", METADATA, AT, text=f"The {SECRET}."), migrated_from="old"),
+            Addition(Memory("twin", 0, "legacy", METADATA, AT, text=f"A {SECRET}."), migrated_from="old"),
+        ]
     assert sorted(forgotten(stores, memory_ids=["twin"])["forgotten"]) == ["new", "old", "twin"]
     assert holds(stores.workspace, SECRET) == []
 

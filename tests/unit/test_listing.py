@@ -86,19 +86,19 @@ def test_a_topic_is_named_by_its_id_or_by_the_exact_title_of_its_newest_memory(
 def test_titles_are_of_what_is_named_and_of_what_goes_along(workspace: Workspace) -> None:
     made = [Addition(titled(name, "made"), migrated_from="o") for name in ("m1", "m2")]
     with closing(Store(workspace, FakeEmbedder(dimensions=64))) as store, store.change(NOW) as change:
-        change.add([Addition(legacy("o", "Original"), hidden=True), *made])
+        change.additions += [Addition(legacy("o", "Original"), hidden=True), *made]
     assert listing.titles(workspace, ["b", "nobody"], None) == [f"#6 {'Title b ' + 'x' * 72}"]
     of_both = ["#9 Original", f"#10 {'Title m1 ' + 'x' * 71}", f"#11 {'Title m2 ' + 'x' * 71}"]
     assert listing.titles(workspace, ["o"], None) == listing.titles(workspace, ["m2"], None) == of_both
     assert listing.titles(workspace, [], "made") == of_both
 
 
-@pytest.mark.parametrize("older", range(1, migrations.FORMAT))
+@pytest.mark.parametrize("older", range(5, migrations.FORMAT))
 def test_an_older_store_is_read_before_conversion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, older: int) -> None:
     workspace = Workspace(tmp_path / "older")
     workspace.memory.mkdir(mode=0o700, parents=True)
     with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:older])
+        patch.setattr(migrations, "MIGRATIONS", {each: migrations.MIGRATIONS[each] for each in range(5, older + 1)})
         patch.setattr(migrations, "FORMAT", older)
         with closing(database.open_for_writing(workspace)) as connection:
             connection.execute(

@@ -3,14 +3,13 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bridge.graph.llm_budget import Budget, Meter
+from bridge.graph.llm_budget import Meter
 from bridge.settings import Settings
 from bridge.store import database, migrations
 from bridge.store.llm_usage import LlmUsage, today
@@ -19,7 +18,7 @@ from jobs.errors import JobError, Reaction
 from jobs.layout import Workspace
 
 NOW = datetime(2026, 11, 20, 22, 0, 0, tzinfo=UTC)
-PLENTY = Budget(100, 100_000, 100, 100_000)
+PLENTY: dict[str, Any] = {}
 
 
 @pytest.fixture
@@ -35,8 +34,8 @@ def usage(connection: sqlite3.Connection) -> LlmUsage:
     return LlmUsage(connection)
 
 
-def begun(usage: LlmUsage, job_id: str, estimate: int, budget: Budget, now: datetime) -> Call:
-    return usage.begin(job_id, estimate, now, lambda job, day: budget.require(job, day, now))
+def begun(usage: LlmUsage, job_id: str, estimate: int, budget: dict[str, Any], now: datetime) -> Call:
+    return meter(usage, job_id, now, **budget).begin(estimate)
 
 
 def meter(usage: LlmUsage, job_id: str = "job", now: datetime = NOW, **settings: Any) -> Meter:
@@ -58,15 +57,17 @@ def test_a_call_that_was_cut_off_stays_counted(tmp_path: Path, connection: sqlit
 
 
 OVER_BUDGET = [
-    (replace(PLENTY, calls_per_job=2), "COGNEE_MEMORY_LLM_CALLS_PER_JOB", 3600),
-    (replace(PLENTY, tokens_per_job=200), "COGNEE_MEMORY_LLM_TOKENS_PER_JOB", 3600),
-    (replace(PLENTY, calls_per_day=2), "COGNEE_MEMORY_LLM_CALLS_PER_DAY", 7200),
-    (replace(PLENTY, tokens_per_day=200), "COGNEE_MEMORY_LLM_TOKENS_PER_DAY", 7200),
+    ({"llm_calls_per_job": 2}, "COGNEE_MEMORY_LLM_CALLS_PER_JOB", 3600),
+    ({"llm_tokens_per_job": 200}, "COGNEE_MEMORY_LLM_TOKENS_PER_JOB", 3600),
+    ({"llm_calls_per_day": 2}, "COGNEE_MEMORY_LLM_CALLS_PER_DAY", 7200),
+    ({"llm_tokens_per_day": 200}, "COGNEE_MEMORY_LLM_TOKENS_PER_DAY", 7200),
 ]
 
 
 @pytest.mark.parametrize(("budget", "setting", "pause"), OVER_BUDGET, ids=repr)
-def test_over_budget_the_job_waits_and_says_why(usage: LlmUsage, budget: Budget, setting: str, pause: int) -> None:
+def test_over_budget_the_job_waits_and_says_why(
+    usage: LlmUsage, budget: dict[str, Any], setting: str, pause: int
+) -> None:
     """The message names the figure and the setting."""
     for _ in range(2):
         usage.end(begun(usage, "job", 10, budget, NOW), 80, 20)
@@ -81,7 +82,7 @@ def test_over_budget_the_job_waits_and_says_why(usage: LlmUsage, budget: Budget,
 
 
 def test_a_new_day_has_a_new_budget_for_the_day_and_not_for_the_job(usage: LlmUsage) -> None:
-    budget = replace(PLENTY, calls_per_day=1, calls_per_job=2)
+    budget = {"llm_calls_per_day": 1, "llm_calls_per_job": 2}
     begun(usage, "job", 10, budget, NOW)
     with pytest.raises(JobError, match="UTC day"):
         begun(usage, "job", 10, budget, NOW)
@@ -98,7 +99,7 @@ def test_the_day_is_that_of_utc_wherever_one_is(usage: LlmUsage) -> None:
 
 def test_calls_at_the_same_time_see_each_others_tokens(usage: LlmUsage) -> None:
     """Ten at once, of 100 tokens each, with room for 250: the third is still sent, the fourth not."""
-    budget = replace(PLENTY, tokens_per_job=250)
+    budget = {"llm_tokens_per_job": 250}
     for _ in range(3):
         begun(usage, "job", 100, budget, NOW)
     with pytest.raises(JobError):
@@ -155,7 +156,7 @@ def test_the_cost_is_of_the_calls_whose_price_is_known(connection: sqlite3.Conne
     assert today(connection, NOW + timedelta(days=1)) == Spent()
 
 
-@pytest.mark.parametrize("older", range(1, migrations.FORMAT))
+@pytest.mark.parametrize("older", range(5, migrations.FORMAT))
 def test_of_an_older_store_what_it_has_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, older: int) -> None:
     workspace = Workspace(tmp_path)
     workspace.memory.mkdir(mode=0o700)

@@ -21,6 +21,7 @@ from bridge.operations import Task, migrate
 from bridge.search import listing
 from bridge.slices import Progress, ignore_progress
 from bridge.store import database, values
+from bridge.store.change import KeptExtraction
 from bridge.store.opening import reader_of
 from bridge.store.store import Store
 from bridge.store.values import Addition, AppliedJob
@@ -85,7 +86,7 @@ COUNTS = ("found", "migrated", "already_migrated", "forgotten", "failed", "skipp
 
 def add(store: Store, *additions: Addition) -> None:
     with store.change(AT) as change:
-        change.add(additions)
+        change.additions += additions
 
 
 def counts(result: dict[str, Any]) -> dict[str, int]:
@@ -234,8 +235,8 @@ def test_what_was_forgotten_is_not_brought_back(bench: Bench) -> None:
     store = bench.stores.store
     ids = [item["memory_id"] for item in bench.run("m")["items"] if item["memory_id"]]
     with store.change(AT) as change:
-        change.leave_tombstones(ids)
-        change.drop(ids)
+        change.tombstones += ids
+        change.dropped += ids
     result = bench.run("again")
     assert counts(result) == {"found": 3, "forgotten": 3, "skipped": 1}
     assert store.count() == 0
@@ -388,7 +389,7 @@ def test_what_cognee_keeps_of_a_memory_that_was_taken_back_is_no_text_of_an_earl
     turn = bench.run("m")["items"][1]["memory_id"]
     kept = values.data_id_of(turn)
     with bench.stores.store.change(AT) as change:
-        change.keep_extraction(turn, values.Extraction(), "cognify")
+        change.extractions.append(KeptExtraction(turn, values.Extraction(), "cognify"))
     bench.run("u", undo="m")
     assert kept in migrate._ours(bench.stores.store)
 
@@ -410,7 +411,7 @@ def test_undo_leaves_what_others_brought_and_what_has_become_more(bench: Bench) 
     assert {mine.id, plain, enriched, "r"} <= {row[0] for row in bench.contents()}
     store.set_status(plain, "Active", LATER_STILL, LATER_STILL)  # as the migration had made it
     with store.change(AT) as change:
-        change.hide("r")  # withdrawn
+        change.hidden.append("r")  # withdrawn
     assert bench.run("u2", undo="m") == {"receipt": "m", "undone": 3, "kept": [], "graph": "follows"}
     assert {row[0] for row in bench.contents()} == {mine.id, "r"}
 

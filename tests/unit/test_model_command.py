@@ -114,11 +114,11 @@ def test_models_and_a_reranker_are_compared_by_the_memories_that_helped_with_a_q
     memories = [summary(f"id-{number}", text) for number, text in enumerate(texts)]
     store = Store(workspace, create(load().embedding))
     with store.change("2026-11-20T12:00:00Z") as change:
-        change.add(Addition(memory, "job") for memory in memories)
+        change.additions += (Addition(memory, "job") for memory in memories)
     with store.change("2026-11-20T12:00:00Z") as change:
         for memory, query in zip(memories, [RETAINED, "keeper lighthouse", "soup"], strict=True):
             verdict = "wrong" if query == "soup" else "helpful"
-            change.give_feedback(Feedback(memory.id, "person", verdict, "2026-11-20T12:00:00Z", query))
+            change.feedback.append(Feedback(memory.id, "person", verdict, "2026-11-20T12:00:00Z", query))
     store.close()
     before = workspace.memory_db.read_bytes()
     reranker = cross_encoder.make(tmp_path / "reranker", [*texts, RETAINED])

@@ -111,7 +111,7 @@ def test_what_a_job_names_is_delivered_and_the_rest_waits(stores: WithFakeGraph)
 def test_without_a_graph_nothing_piles_up_and_the_first_one_gets_all(stores: WithFakeGraph) -> None:
     add(stores, "a", "b", "c")
     with stores.store.change(NOW) as change:
-        change.drop(["b"])
+        change.dropped.append("b")
     stores.store.set_status("a", "Superseded", NOW, NOW)
     assert (stores.store.outbox.count(), stores.graph.lag()) == (0, 2)
     assert stores.graph.openings == 0
@@ -224,8 +224,8 @@ def test_before_a_memory_leaves_the_graph_its_topic_is_named_after_one_that_stay
     stores.graph.deliver_all()
     stores.fake.told.clear()
     with stores.store.change(NOW) as change:
-        change.drop(["b"])
-        change.hide("c")
+        change.dropped.append("b")
+        change.hidden.append("c")
     stores.graph.deliver_all()
     assert stores.fake.told == ["a", "-b", "-c"]
 
@@ -234,7 +234,7 @@ def test_the_graph_is_told_which_record_supersedes_which_whenever_either_is_writ
     add(stores, "a", "b")
     record = summary("r")._replace(kind="decision_record", sources=("a", "b", "gone"))
     with stores.store.change(NOW) as change:
-        change.hide("b")
+        change.hidden.append("b")
     stores.store.add([(record, None)], NOW)
     stores.graph.deliver_all()
     assert stores.fake.superseded == [("r", "a")]
@@ -365,7 +365,7 @@ class OpenableCognee(FakeCognee):
     def memory_count(self) -> int:
         return 1000
 
-    def missing(self, _: object) -> list[str]:
+    def missing(self, *_: object) -> list[str]:
         return []
 
 
@@ -460,7 +460,7 @@ def test_a_graph_that_lacks_a_row_twice_is_set_aside(openable: Openable, monkeyp
     openable.store.add([(summary("a"), None), (summary("b"), None)], NOW)
     openable.graph.deliver(["a", "b"])
     lacking = ["a"]
-    openable.fake.missing = lambda _: list(lacking)
+    openable.fake.missing = lambda *_: list(lacking)
 
     def opened() -> int:
         openable.graph.close(cleanly=False)

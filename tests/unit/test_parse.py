@@ -1,21 +1,26 @@
-"""From the bytes of a file to a job, or to the reason why it cannot be one."""
+"""From the bytes of a file to a job with its id and payload, or to the reason why it cannot be one."""
 
 import codecs
 import hashlib
 import json
 import math
+import re
 import shutil
 import struct
 import subprocess
 import time
+import uuid
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from payload_cases import BAD, GOOD, conversation, summary
 
+from jobs.check import check
 from jobs.errors import ERRORS, JobError, Reaction
-from jobs.kinds import KIND_NAMES
+from jobs.ids import is_job_id, new_job_id
+from jobs.kinds import KIND_NAMES, Kind
 from jobs.model import Job, canonical_json, encode, job_digest
 from jobs.parse import MAX_DEPTH, default_priority, parse_job, read_json
 from jobs.payloads import PAYLOADS, EmptyPayload, Migrate
@@ -367,3 +372,128 @@ def test_node_writes_the_same_numbers() -> None:
     script = "process.stdout.write(JSON.stringify(JSON.parse(require('fs').readFileSync(0))))"
     ran = subprocess.run(["node", "-e", script], input=json.dumps(numbers).encode(), capture_output=True, check=True)
     assert ran.stdout.decode() == canonical_json([float(number) for number in numbers])
+
+
+# --- the payload of each kind ---
+
+
+UUID = "0193C7A2-7F3A-7000-8000-00000000000A"
+
+
+def payload(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
+    return check(PAYLOADS[kind], value, "payload").model_dump(exclude_none=True)
+
+
+def refusal_of(kind: Kind, value: Any) -> JobError:
+    with pytest.raises(JobError, match="JOB_INVALID") as caught:
+        check(PAYLOADS[kind], value, "payload")
+    return caught.value
+
+
+@pytest.mark.parametrize(("kind", "value", "taken"), GOOD)
+def test_a_payload_is_taken_with_its_defaults(kind: Kind, value: dict[str, Any], taken: dict[str, Any]) -> None:
+    assert payload(kind, value) == taken
+
+
+@pytest.mark.parametrize(("kind", "value", "says"), BAD)
+def test_a_payload_is_refused_with_the_place_and_the_reason(kind: Kind, value: Any, says: str) -> None:
+    error = refusal_of(kind, value)
+    assert says in error.message
+    assert error.message.startswith("The field payload")
+
+
+def test_the_place_is_named_whichever_spelling_was_used() -> None:
+    error = refusal_of("ingest", summary(timeScope={"turnCount": -1}))
+    assert "payload.summary.time_scope.turn_count" in error.message
+
+
+def test_every_wrong_field_is_listed_for_programs() -> None:
+    error = refusal_of("ingest", summary(importance=2, topic="", openQuestions=[1]))
+    expected = {"payload.summary.importance", "payload.summary.topic", "payload.summary.open_questions[0]"}
+    assert set(error.details["fields"]) == expected
+
+
+def test_the_list_of_wrong_fields_has_an_end() -> None:
+    error = refusal_of("graph", {f"x{number}": 1 for number in range(1000)})
+    assert len(error.details["fields"]) == 20
+
+
+@pytest.mark.parametrize("unknown", ["N/A", "", " n/a".upper(), None])
+def test_a_time_that_is_not_known_may_be_said_so(unknown: str | None) -> None:
+    dates = dict.fromkeys(("created_at", "updated_at", "source_created_at"), unknown)
+    assert payload("ingest", summary(**dates)) == payload("ingest", summary())
+    assert payload("ingest", conversation(timestamp=unknown)) == payload("ingest", conversation())
+
+
+def test_null_equals_absent_in_every_optional_field() -> None:
+    for kind, model in PAYLOADS.items():
+        for name, field in model.model_fields.items():
+            if field.is_required():
+                continue
+            required: dict[str, Any] = next(value for k, value, _ in GOOD if k == kind)
+            if name not in required:
+                assert payload(kind, required | {name: None}) == payload(kind, required)
+
+
+def test_null_in_a_required_field_is_no_value() -> None:
+    refusal_of("ask", {"question": None})
+    refusal_of("ingest", summary(topic=None))
+
+
+def test_a_uuid_in_capitals_is_the_same_topic() -> None:
+    assert payload("compact", {"topic_id": UUID})["topic_id"] == UUID.lower()
+    refusal_of("compact", {"topic_id": UUID[:-1] + "G"})
+
+
+def test_times_are_kept_in_utc() -> None:
+    taken = payload("ingest", summary(created_at="2026-11-20T10:00:00+02:00", updated_at="2026-11-20"))
+    assert taken["summary"]["created_at"] == "2026-11-20T08:00:00Z"
+    assert taken["summary"]["updated_at"] == "2026-11-20T00:00:00Z"
+
+
+def test_words_are_kept_as_they_are() -> None:
+    text = "  spaces, \u2028 separators and 🙂  \n"
+    assert payload("ingest", summary(context=text))["summary"]["context"] == text
+
+
+# --- job ids ---
+
+
+@pytest.mark.parametrize("text", ["a", "0", "a" * 64, "0193c7a2-ingest-7f3a", "a_b", "com", "console", "com10", "lpt"])
+def test_a_job_id_is_lower_case_and_short(text: str) -> None:
+    assert is_job_id(text)
+
+
+NO_IDS = ["", "a" * 65, "A", "-a", "_a", ".a", "a.b", "a/b", "..", "a b", "a\n", "ä", "a\0", "٣"]
+DEVICES_OF_WINDOWS = ["con", "prn", "aux", "nul", "com0", "com9", "lpt0", "lpt9"]
+
+
+@pytest.mark.parametrize("text", [*NO_IDS, *DEVICES_OF_WINDOWS])
+def test_what_could_leave_the_folder_or_clash_on_another_system_is_no_job_id(text: str) -> None:
+    assert not is_job_id(text)
+
+
+@given(st.text(max_size=70))
+def test_a_job_id_is_a_plain_file_name(text: str) -> None:
+    if is_job_id(text):
+        assert re.fullmatch(r"[a-z0-9_-]{1,64}", text, re.ASCII)
+
+
+def test_a_new_id_is_a_uuid_of_version_7() -> None:
+    made = uuid.UUID(new_job_id())
+    assert made.version == 7
+    assert made.variant == uuid.RFC_4122
+    assert is_job_id(str(made))
+
+
+def test_ids_made_later_sort_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    day = 1_700_000_000_000_000_000
+    moments = iter([1_000_000_000, 1_001_000_000, day, day + 300, day + 999_999, day + 1_000_000])
+    monkeypatch.setattr(time, "time_ns", lambda: next(moments))
+    made = [new_job_id() for _ in range(6)]
+    assert made == sorted(made)
+
+
+def test_ids_made_at_the_same_moment_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time_ns", lambda: 1)
+    assert len({new_job_id() for _ in range(1000)}) == 1000

@@ -1,10 +1,22 @@
-"""A memory as a note in a prompt: no word of it can be taken for ours, and cutting it shows."""
+"""What is shown of a memory: a note in a prompt, of which no word can be taken for ours, a hit, a line of a list."""
+
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
-from shelf import legacy, record, summary
+from shelf import Shelf, legacy, record, summary
 
+from bridge.memory import Content, Memory, Metadata
+from bridge.search.best_passages import best_passages
+from bridge.search.hits import CUT_MARKER, SHORT_MARKER, cut, pack
+from bridge.search.known_memories import KnownMemory
 from bridge.search.prompt_note import SHORTENED, PromptNote, prompt_note
+from bridge.search.ranking import Factors, Relevance
+from bridge.text.conversation import Conversation, render_conversation
+from bridge.text.gist import MOST_CHARACTERS, gist
+from bridge.text.passages import passages
+from bridge.text.query_words import QueryWords
+from bridge.text.template import render
 
 
 def words(text: str) -> int:
@@ -148,3 +160,246 @@ def test_a_note_without_words_cannot_be_shortened() -> None:
     empty = prompt_note(legacy("l", " \n "))
     assert empty.text == empty.heading
     assert empty.shortened(words, 100, first=True) is None
+
+
+# --- a hit: its best passages ---
+
+
+DECISIONS = ("A loan lasts 14 days.", "A reader renews twice.")
+LOANS = summary("loans", "Readers asked how long they may keep a book.", topic="Loans", decisions=DECISIONS)
+TURN = (
+    "User asked: Why a display?\n\nAssistant answered: It opens a window. {}\n\nMetadata: timestamp=N/A, importance=0.8"
+)
+
+
+def best(memory: Memory, query: str, **meanings: float) -> list[str]:
+    """The best passages if the passages that begin with these words have these cosines, and the others none."""
+    cosines = [
+        next((value for word, value in meanings.items() if passage.text.startswith(word)), 0.0)
+        for passage in passages(memory)
+    ]
+    return best_passages(memory, QueryWords(query), cosines)
+
+
+def test_a_decision_is_chosen_by_meaning_and_by_words() -> None:
+    assert best(LOANS, "novel", **{"A loan": 0.3, "A reader": 0.2}) == ["A loan lasts 14 days."]
+    assert best(LOANS, "who renews") == ["A reader renews twice."]
+    assert best_passages(LOANS, QueryWords("who renews"), []) == ["A reader renews twice."], "without vectors"
+
+
+def test_a_decision_that_matches_nearly_as_well_is_shown_too() -> None:
+    nearly = best(LOANS, "novel", **{"A loan": 0.3, "A reader": 0.35})
+    assert nearly == ["A reader renews twice.", "A loan lasts 14 days."]
+
+
+def test_a_better_sentence_follows_the_decision() -> None:
+    asked = best(LOANS, "how long may I keep a novel", Readers=0.9, **{"A loan": 0.3})
+    assert asked == ["A loan lasts 14 days.", "Readers asked how long they may keep a book."]
+
+
+def test_a_sentence_that_the_shown_decision_has_is_not_shown_again() -> None:
+    both = "A loan lasts 14 days. It was seven."
+    assert best(summary("x", both, topic="Loans", decisions=[both]), "novel", **{"A loan lasts 14 days.": 0.9}) == [
+        both
+    ]
+
+
+TURNS = [
+    (TURN.format("Nothing else does."), "a display", ["It opens a window."]),
+    (TURN.format("Nothing else does."), "what else", ["Nothing else does."]),
+    ("Tests need a display.", "display", ["Tests need a display."]),
+    ("Tests need a display. Or not.", "display", ["Tests need a display."]),
+]
+
+
+@pytest.mark.parametrize(("text", "query", "shown"), TURNS)
+def test_of_a_conversation_only_the_answer_is_shown(text: str, query: str, shown: list[str]) -> None:
+    assert best(legacy("turn", text), query) == shown
+
+
+PRICES = summary(
+    "prices", "Merged from 2 memories, 2026-05-01 to 2026-07-29.", topic="Prices", decisions=(
+        "Invoices go out on Mondays (2026-05-01, #3)",
+        "[Later] The Starter plan costs 19 EUR (2026-07-29, #16) supersedes The plan is 29 EUR (2026-05-01, #3)",
+        "[Earlier] The plan is 29 EUR (2026-05-01, #3)",
+    ),
+)._replace(kind="decision_record")  # fmt: skip
+
+
+def test_a_records_earlier_decision_is_not_shown_and_what_replaced_it_answers_in_its_place() -> None:
+    invoices, starter, earlier = PRICES.content.decisions
+    matching = {"[Earlier]": 0.9, "[Later]": 0.2, "Invoices": 0.3}
+    assert best(PRICES, "price", **matching) == [starter]
+    assert best(PRICES, "invoices", Invoices=0.9) == [invoices]
+    only = PRICES._replace(content=PRICES.content._replace(decisions=(earlier,)))
+    assert best(only, "price", **matching) == [earlier]
+
+
+def test_of_a_record_of_before_what_holds_comes_first_in_a_hit_and_in_a_note() -> None:
+    """Its lines have no dates and are in order of time alone."""
+    assert PRICES.content is not None
+    lines = ("[Earlier] The plan is 29 EUR.", "[Later] The plan is 19 EUR. supersedes The plan is 29 EUR.")
+    before = PRICES._replace(content=PRICES.content._replace(decisions=lines))
+    assert best(before, "plan", **{"[Earlier]": 0.9}) == [lines[1]]
+    note = prompt_note(before).text
+    assert note.index(lines[1]) < note.index(lines[0])
+
+
+def test_the_day_and_number_of_a_records_decision_are_shown_and_not_searched() -> None:
+    assert PRICES.content is not None
+    searched = [passage.text for passage in passages(PRICES)]
+    assert "Invoices go out on Mondays" in searched
+    assert not any("2026-05-01, #3" in text or "#16" in text for text in searched)
+    quoting = PRICES._replace(kind="summary")
+    assert "Invoices go out on Mondays (2026-05-01, #3)" in [passage.text for passage in passages(quoting)]
+
+
+def test_a_hit_has_its_best_passages_only_if_they_are_asked_for(tmp_path: Path) -> None:
+    with_them = Shelf(tmp_path).add(LOANS).retrieve("A loan lasts", best_passages=True)
+    assert [hit["best_passages"] for hit in with_them["results"]] == [["A loan lasts 14 days."]]
+    without = Shelf(tmp_path).retrieve("A loan lasts")
+    assert "best_passages" not in without["results"][0]
+    del with_them["results"][0]["best_passages"]
+    assert with_them == without
+
+
+# --- hits in a token budget ---
+
+
+FACTORS = Factors(Relevance(0.5, 0.5, 0.5), 1.0, 1.0, None, 0.5)
+
+
+def ranked(*texts: str) -> list[tuple[Memory, Factors]]:
+    return [
+        (Memory(str(number), number, "legacy", Metadata(), "2026-11-01T00:00:00Z", text=text), FACTORS)
+        for number, text in enumerate(texts)
+    ]
+
+
+def packed(budget: int, *texts: str) -> list[tuple[str, int]]:
+    found = pack(ranked(*texts), KnownMemory, words, budget)
+    return [(text, tokens) for _, _, text, tokens in found]
+
+
+def test_hits_are_taken_in_order_while_they_fit() -> None:
+    assert packed(5, "one two", "three four", "five") == [("one two", 2), ("three four", 2), ("five", 1)]
+
+
+def test_a_hit_that_does_not_fit_hides_no_shorter_one_behind_it() -> None:
+    assert packed(4, "one two", "three four five", "six") == [("one two", 2), ("six", 1)]
+
+
+def test_a_first_hit_that_does_not_fit_is_cut_with_a_visible_mark() -> None:
+    ((text, tokens),) = packed(20, " ".join(f"w{number}" for number in range(100)), "more")
+    assert text.startswith("w0 w1 ")
+    assert text.endswith(CUT_MARKER)
+    assert tokens == words(text) <= 20
+
+
+def test_nothing_to_pack_gives_nothing() -> None:
+    assert packed(100) == []
+
+
+SHORT_MARKS = [
+    (0, "…"),
+    (1, "…"),
+    (2, "a…"),
+    (2 * len(CUT_MARKER) - 1, "a" * (2 * len(CUT_MARKER) - 2) + "…"),
+    (2 * len(CUT_MARKER), "a" * len(CUT_MARKER) + CUT_MARKER),
+]
+
+
+@pytest.mark.parametrize(("budget", "shown"), SHORT_MARKS)
+def test_where_the_mark_would_take_most_of_the_room_a_short_one_does(budget: int, shown: str) -> None:
+    assert cut("a" * 500, len, budget) == shown
+
+
+@given(st.text(alphabet="ab \n", max_size=300), st.integers(1, 160))
+def test_what_is_cut_fits_the_budget(text: str, budget: int) -> None:
+    found = cut(text, len, budget)
+    assert found.endswith((CUT_MARKER, SHORT_MARKER))
+    assert 1 <= len(found) <= budget
+    assert text.startswith(found.removesuffix(CUT_MARKER).removesuffix(SHORT_MARKER))
+
+
+@given(st.lists(st.text(alphabet="ab ", min_size=1), max_size=8), st.integers(1, 40))
+def test_the_budget_is_kept_whatever_comes(texts: list[str], budget: int) -> None:
+    found = pack(ranked(*texts), KnownMemory, words, budget)
+    assert sum(tokens for *_, tokens in found) <= budget
+    numbers = [int(memory.id) for memory, *_ in found]
+    assert numbers == sorted(numbers)
+    if any(text.endswith((CUT_MARKER, SHORT_MARKER)) for _, _, text, _ in found):
+        return
+    left = budget - sum(tokens for *_, tokens in found)
+    assert all(words(text) > left or not left for number, text in enumerate(texts) if number not in numbers)
+
+
+def test_of_a_text_that_cannot_fit_only_a_beginning_is_counted() -> None:
+    """Counting a megabyte takes a tokenizer a second, at every question that finds it."""
+    counted: list[int] = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return words(text)
+
+    ((_, _, text, tokens),) = pack(ranked("w " * 500_000, "more"), KnownMemory, count, 100)
+    assert text.endswith(CUT_MARKER)
+    assert tokens <= 100
+    assert max(counted) <= 64 * 100 + len(CUT_MARKER)
+
+
+# --- a line of a list: its first decision that holds, never the template ---
+
+
+def planned(kind: str = "summary", **fields: object) -> Memory:
+    content = Content(**{"topic": "Plans", "context": "We met in the weekly round. It took long.", **fields})  # type: ignore[arg-type]
+    return Memory("id", 1, kind, Metadata(status="Active"), "2026-11-01T00:00:00Z", content)  # type: ignore[arg-type]
+
+
+def plain_text(text: str) -> Memory:
+    return Memory("id", 1, "legacy", Metadata(), "2026-11-01T00:00:00Z", text=text)
+
+
+EARLIER = "[Earlier] It costs 29 EUR (2026-05-01, #3)"
+LATER = "[Later] It costs 19 EUR (2026-07-29, #16) supersedes It costs 29 EUR (2026-05-01, #3)"
+
+
+FIRST_THAT_HOLDS = [
+    (planned(decisions=("Use blue.", "Use red.")), "Use blue."),
+    (planned(), "We met in the weekly round."),
+    (planned(context="A line of its own, not short\nand another"), "A line of its own, not short"),
+    (planned("decision_record", decisions=(EARLIER, LATER)), "It costs 19 EUR"),
+    (planned("decision_record", decisions=(EARLIER,)), "We met in the weekly round."),
+    (plain_text("\n  All lamps of the hall burn blue. They are new.\n"), "All lamps of the hall burn blue."),
+    (
+        plain_text(render_conversation(Conversation("Is it so?", "No. It is fixed, since May. Ask."))),
+        "No. It is fixed, since May.",
+    ),
+    (plain_text(""), ""),
+]
+
+
+@pytest.mark.parametrize(("memory", "says"), FIRST_THAT_HOLDS)
+def test_it_is_the_first_decision_that_holds_else_the_first_sentence(memory: Memory, says: str) -> None:
+    assert gist(memory) == says
+
+
+REPLACED = [
+    ({"Use blue.": "replaced by #2"}, "Use red."),
+    ({"Use blue.": "replaced by #2", "Use red.": "replaced by #3"}, "[replaced by #2] Use blue."),
+    ({"Use blue.": "disputed by #2"}, "[disputed by #2] Use blue."),
+]
+
+
+@pytest.mark.parametrize(("became", "says"), REPLACED)
+def test_a_decision_that_was_replaced_comes_last_and_says_what_became_of_it(became: dict[str, str], says: str) -> None:
+    assert gist(planned(decisions=("Use blue.", "Use red.")), became) == says
+
+
+def test_a_legacy_text_in_the_template_shows_no_line_of_the_template() -> None:
+    memory = planned(decisions=("Use blue.",))
+    assert gist(plain_text(render(memory.content, memory.metadata))) == "Use blue."
+
+
+def test_it_is_one_line_that_is_cut() -> None:
+    assert gist(planned(decisions=("a\nb " * 200,))) == ("a b " * 200)[: MOST_CHARACTERS - 1] + "…"

@@ -16,6 +16,7 @@ from bridge.forgetting.leftovers import of_earlier
 from bridge.graph.llm_budget import Meter
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
+from bridge.store.change import KeptExtraction
 from bridge.store.values import Addition, ExtractedNode, Extraction
 from bridge.transfer import export, export_file
 from jobs import clock
@@ -174,7 +175,7 @@ def test_a_forgetting_finds_the_old_text_of_a_memory_that_was_redacted(opened: C
 def exported(place: Place, memories: list[Memory]) -> bytes:
     """The export of a store with these memories, in which nothing was redacted."""
     with place.store.change(AT) as change:
-        change.add(Addition(memory, "job") for memory in memories)
+        change.additions += (Addition(memory, "job") for memory in memories)
     found: list[bytes] = []
     export.write(place.workspace, "1.0", AT, found.append)
     return b"".join(found)
@@ -208,7 +209,7 @@ def test_what_was_found_in_a_text_is_imported_without_secrets_and_counted(opened
     exported(there, [memory])
     found = Extraction((ExtractedNode("0b4f5c1e-5b1c-4d4e-9d4e-000000000003", "Entity", ("name",), {"name": KEY}),))
     with there.store.change(AT) as change:
-        change.keep_extraction(memory.id, found, "job")
+        change.extractions.append(KeptExtraction(memory.id, found, "job"))
     data: list[bytes] = []
     export.write(there.workspace, "1.0", AT, data.append)
     place = opened()

@@ -122,7 +122,7 @@ def test_a_preview_is_of_one_topic(workspace: Workspace) -> None:
 def test_a_forgotten_memory_may_be_forgotten_again(workspace: Workspace) -> None:
     store = Store(workspace, FakeEmbedder(dimensions=64))
     with store.change(clock.iso(NOW)) as change:
-        change.leave_tombstones([NO_UUID])
+        change.tombstones.append(NO_UUID)
     store.close()
     require_accepted(workspace, payload_of("forget", {"memory_ids": ["a", NO_UUID]}))
 

@@ -183,7 +183,7 @@ def test_the_index_of_a_long_memory_is_sound_and_goes_whole(tmp_path: Path) -> N
         assert store._words.is_sound(closely=True)
         assert store._words.is_sound(closely=False)
         with store.change(TODAY) as change:
-            change.drop([memory.id for memory in store.after(0, 1)])
+            change.dropped += [memory.id for memory in store.after(0, 1)]
         table = table_in_force(store._connection)
         assert store._connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (len(OTHERS),)
 

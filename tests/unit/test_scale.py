@@ -66,7 +66,7 @@ def rate(workspace: Workspace, *found: Memory, seed: int = 2) -> None:
     with store.change(STORED) as change:
         for memory in found:
             for voter in range(dice.randrange(7)):
-                change.give_feedback(Feedback(memory.id, str(voter), dice.choice(["helpful", "wrong"]), STORED))
+                change.feedback.append(Feedback(memory.id, str(voter), dice.choice(["helpful", "wrong"]), STORED))
     store.close()
 
 

@@ -170,6 +170,14 @@ def test_decisions_of_two_topics_at_most_dispute_if_alike(place: Place, topics: 
     assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [bool(found)]
 
 
+def test_two_notes_of_one_sentence_dispute_in_any_words_since_they_have_no_topics(place: Place) -> None:
+    other = "A zebra ate the cache"
+    notes = [memory(name, day, text, topic=text, context=text) for name, day, text in
+             (("a", "2026-09-01", OLD), ("b", "2026-10-01", other))]  # fmt: skip
+    place.compared(saying(0.99), *notes)
+    assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [True]
+
+
 def test_what_is_superseded_already_is_not_said_to_be_replaced(place: Place) -> None:
     place.compared(saying(0.95), memory("a", "2026-09-01", OLD, status="Superseded"), SECOND)
     hits = place.ask(include_superseded=True)["results"]
@@ -226,7 +234,7 @@ def test_what_is_forgotten_takes_its_pairs_along(place: Place) -> None:
     place.compared(saying(0.95), FIRST, SECOND)
     assert place.order() == ["b", "a"]
     with closing(place.store()) as store, store.change("2026-11-20T12:00:00Z") as change:
-        change.drop(["b"])
+        change.dropped.append("b")
     assert place.pairs() == []
     (hit,) = place.ask()["results"]
     assert ("standing" in hit, hit["status_multiplier"]) == (False, 1.0)
@@ -574,7 +582,9 @@ def test_decisions_that_are_not_there_are_refused_with_what_is_wrong(disputed: P
 def model_said(place: Place, verdict: Any, confidence: float, at: str = AT) -> None:
     digests = [digest(words) for words in (OLD, NEW)]
     with closing(place.store()) as store, store.change(AT) as change:
-        change.settle(PairVerdict("a", digests[0], "b", digests[1], verdict, None, "m/model", at, "judge", confidence))
+        change.verdicts.append(
+            PairVerdict("a", digests[0], "b", digests[1], verdict, None, "m/model", at, "judge", confidence)
+        )
 
 
 def test_a_language_models_verdict_gives_way_to_anybody_elses_whichever_came_later(disputed: Place) -> None:
@@ -658,7 +668,7 @@ def test_a_cleared_verdict_loses_its_reason_and_name_and_still_counts(disputed: 
     resolved(disputed, "both", reason="The council said so.", by="Ann")
     with closing(disputed.store()) as store:
         with store.change("2026-11-20T12:00:00Z") as change:
-            change.clear_verdicts(store.all_verdicts())
+            change.verdicts_to_clear += store.all_verdicts()
         assert [(one.verdict, one.reason, one.by) for one in store.all_verdicts()] == [("both", None, "person")]
 
 

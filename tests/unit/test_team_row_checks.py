@@ -11,6 +11,7 @@ from fake_embedder import FakeEmbedder
 
 from bridge.memory import Content, Memory, Metadata
 from bridge.store import values
+from bridge.store.change import KeptExtraction
 from bridge.store.store import Store
 from bridge.store.team.recorder import Recorder
 from bridge.store.team.row_checks import RowChecks
@@ -49,29 +50,26 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[SharedRow]:
     undone = values.Restored(LATER, (ONE,), (values.Skipped(TWO, "forgotten"),))
     captured = values.CapturedSession("codex", "s", "/p/ü", "v", "kept", AT, (values.CapturedSegment(3, SHA, ONE),))
     with store.change(AT, [values.AppliedJob("job-1", SHA)]) as change:
-        change.add(
-            [
-                values.Addition(said, "job-1"),
-                values.Addition(raw, None),
-                values.Addition(merged._replace(sources=(ONE,)), "compact-1"),
-            ]
-        )
-        change.add([values.Addition(raw._replace(id=GONE, number=0), "job-1", hidden=True, status_set_at=AT)])
-        change.record_compaction(made)
-        change.record_session(captured)
-        change.record_turns("codex", "s", ["0123456789ab", "ba9876543210"])
-        change.record_source(
+        change.additions += [
+            values.Addition(said, "job-1"),
+            values.Addition(raw, None),
+            values.Addition(merged._replace(sources=(ONE,)), "compact-1"),
+        ]
+        change.additions += [values.Addition(raw._replace(id=GONE, number=0), "job-1", hidden=True, status_set_at=AT)]
+        change.compactions.append(made)
+        change.captured_sessions.append(captured)
+        change.captured_turns.append(("codex", "s", ["0123456789ab", "ba9876543210"]))
+        change.capture_sources.append(
             values.CaptureSource(ONE, "codex", "s", "/p", "1", "2", "rules", 0.3, (("decisions", 0, "1"),), AT, "job-1")
         )
-        change.keep_extraction(
-            TWO, values.Extraction((values.ExtractedNode(ONE, "Entity", ("name",), {"name": "ü"}),)), "job-1"
-        )
-        change.leave_tombstones([str(uuid5(NAMESPACE_OID, "forgotten"))])
+        found = values.Extraction((values.ExtractedNode(ONE, "Entity", ("name",), {"name": "ü"}),))
+        change.extractions.append(KeptExtraction(TWO, found, "job-1"))
+        change.tombstones += [str(uuid5(NAMESPACE_OID, "forgotten"))]
     with store.change(LATER) as change:
-        change.give_feedback(values.Feedback(ONE, "Jörg", "helpful", AT, "why?", "It held."))
-        change.settle(values.PairVerdict(ONE, SHA, TWO, SHA, "newer", "It held.", "Jörg", AT, "job-1"))
+        change.feedback.append(values.Feedback(ONE, "Jörg", "helpful", AT, "why?", "It held."))
+        change.verdicts.append(values.PairVerdict(ONE, SHA, TWO, SHA, "newer", "It held.", "Jörg", AT, "job-1"))
         [compaction] = [store.compactions.latest(RECORD)]
-        change.record_restoration(compaction._replace(restored=undone), "restore-1")
+        change.restorations.append((compaction._replace(restored=undone), "restore-1"))
     vector = np.zeros(DIMENSIONS, "<f4")
     vector[0] = 1
     found = list(Recorder(store._connection, lambda row, count: vector.tobytes() * count).all_rows())

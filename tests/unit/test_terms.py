@@ -415,7 +415,7 @@ def test_an_answer_follows_additions_and_changes_of_status(workspace: Workspace)
     assert ask(warm, "renewed token")["result_count"] == 4
     store = Store(workspace, FakeEmbedder(dimensions=64))
     with store.change(STORED) as change:
-        change.set_statuses([StatusChange("m0", "Superseded", STORED)])
+        change.statuses.append(StatusChange("m0", "Superseded", STORED))
     store.close()
     assert ask(warm, "renewed token") == ask(reader(workspace), "renewed token")
     assert "m0" not in [hit["memory_id"] for hit in ask(warm, "renewed token")["results"]]

@@ -144,7 +144,7 @@ def index(state: Stores) -> Iterator[Finding]:
         message = f"They have {store.embedder}; the settings name {state.embedder}."
         former = all(local_models.known(each, state.cache_dir) for each in (store.embedder, state.embedder))
         yield finding("MODEL_FORMER" if former else "MODEL_CHANGED", "embedding", message)
-    if store.vectors_outdated or store.words_outdated:
+    if store.words_outdated:
         yield finding("INDEX_OF_OLDER_FORMAT", "index")
     if store.vectors_lacking:
         yield finding("VECTORS_LACKING", "vectors", f"It is about {', '.join(store.vectors_lacking)}.")

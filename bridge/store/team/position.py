@@ -39,16 +39,10 @@ class CopyState(NamedTuple):
 def copy_state(workspace: Workspace) -> CopyState:
     """The state of the copy, read beside the writer. Raises as ``database.read_connection``."""
     with database.read_connection(workspace) as connection:
-        if connection is None or not _is_made(connection):
+        if connection is None:
             return CopyState(None, 0)
         (count,) = connection.execute("SELECT count(*) FROM forgettings WHERE done_at IS NULL").fetchone()
         return CopyState(position(connection), int(count), rows_set_aside(connection))
-
-
-def _is_made(connection: sqlite3.Connection) -> bool:
-    """Whether memory.db has all tables: they are made in several steps, and another process may be in between."""
-    query = "SELECT 1 FROM sqlite_master WHERE name = 'forgettings'"
-    return connection.execute(query).fetchone() is not None
 
 
 def workspace_id_in(workspace: Workspace) -> str | None:
