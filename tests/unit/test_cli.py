@@ -301,7 +301,7 @@ def test_only_settings_and_models_need_no_project(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    assert (main([*words.split(), "--json"]) == envelope.DONE) is works
+    assert (main(words.split()) == envelope.DONE) is works
 
 
 def test_settings_are_shown_with_their_source_and_without_secrets(place: Place) -> None:

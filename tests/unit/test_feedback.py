@@ -128,17 +128,6 @@ def test_feedback_on_a_memory_not_found_fails_and_is_not_kept(stores: Stores, me
     assert stores.store.feedback(memory_id) == []
 
 
-def test_a_forgotten_memory_takes_its_feedback_with_it(stores: Stores) -> None:
-    give(stores, note="quokkazebra", query="wombatnumbat")
-    with stores.store.change(LATER) as change:
-        change.dropped.append(A)
-        change.tombstones.append(A)
-    stores.store.scrub()
-    data = stores.workspace.memory_db.read_bytes()
-    assert (b"quokkazebra" in data, b"wombatnumbat" in data) == (False, False)
-    assert refused(given(stores, "again")).code == "MEMORY_FORGOTTEN"
-
-
 def test_a_note_that_quotes_a_forgotten_memory_loses_its_words_and_a_giver_of_such_a_name_all(stores: Stores) -> None:
     """The note keeps its verdict; the feedback whose giver is named by a forgotten phrase goes whole."""
     long = "Seventeen quokkas guard the spool at night."

@@ -32,11 +32,8 @@ def add(repository: Path, name: str) -> None:
     git(repository, "add", "-f", name)
 
 
-def test_outside_of_a_repository_nothing_is_tracked(tmp_path: Path) -> None:
+def test_outside_of_a_repository_and_before_its_first_commit_nothing_is_tracked(tmp_path: Path) -> None:
     assert not tracked(Workspace(tmp_path))
-
-
-def test_a_repository_without_a_commit_tracks_nothing(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", ".")
     assert not tracked(Workspace(tmp_path))
 

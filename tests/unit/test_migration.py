@@ -27,12 +27,6 @@ def test_a_plain_summary_gets_the_metadata_that_it_lacks() -> None:
     assert content.references.files == ("src/summary.py",)
 
 
-def test_the_original_is_kept_word_for_word() -> None:
-    for text in (PLAIN, ENRICHED):
-        original = converted(text).original
-        assert (original.kind, original.text) == ("legacy", text)
-
-
 def test_without_a_time_the_day_of_the_migration_stands_for_it() -> None:
     known = converted(PLAIN, None).memory.metadata
     assert (known.session_id, known.created_at, known.updated_at) == ("migrated-2026-01-05", ASKED, ASKED)

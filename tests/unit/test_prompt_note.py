@@ -296,10 +296,6 @@ def test_a_first_hit_that_does_not_fit_is_cut_with_a_visible_mark() -> None:
     assert tokens == words(text) <= 20
 
 
-def test_nothing_to_pack_gives_nothing() -> None:
-    assert packed(100) == []
-
-
 SHORT_MARKS = [
     (0, "…"),
     (1, "…"),

@@ -44,9 +44,10 @@ ANY_LETTERS = [
 
 @pytest.mark.parametrize("form", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("said", ANY_LETTERS)
-def test_words_of_any_letters_are_told_in_utf_16_too(said: str, form: str) -> None:
+def test_words_of_any_letters_are_told_in_utf_8_and_16_and_a_few_of_their_letters_are_not(said: str, form: str) -> None:
     assert Quotes([said]).are_in(said.encode(form))
     assert Quotes([said]).are_in(json.dumps({"x": said}, ensure_ascii=False).encode(form))
+    assert not Quotes([said]).are_in(said[:3].encode(form))
     assert not Quotes([said]).are_in("Lakes are deep in the north, \u00dcnal.".encode(form))
 
 
@@ -63,13 +64,6 @@ def test_a_short_field_tells_as_a_whole_unless_it_is_too_short() -> None:
     quotes = Quotes(texts(memory("Lakes.", "Quokka islands", decisions=("Use SQLite",))))
     assert quotes.are_in(b'{"topic": "quokka  islands"}')
     assert not quotes.are_in(b"We use SQLite. Lakes.")
-
-
-def test_scripts_without_blanks_are_told_too() -> None:
-    said = "\u8a2d\u5b9a\u306f\u74b0\u5883\u5909\u6570\u304b\u3089\u8aad\u307f\u8fbc\u3080"
-    quotes = Quotes(texts(memory(said)))
-    assert quotes.are_in(json.dumps([f"\u300c{said}\u300d"]).encode())
-    assert not quotes.are_in("\u8a2d\u5b9a\u306f".encode())
 
 
 def test_what_another_says_as_well_is_nobody_s() -> None:

@@ -25,6 +25,7 @@ from bridge.embedding.onnx import OnnxEmbedder
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.search import listing, review
+from bridge.search.rests import of_memory, rests
 from bridge.search.session_start import session_start
 from bridge.search.standings import DISPUTED, POSSIBLE, REPLACED, Standings, read
 from bridge.settings import Settings
@@ -35,6 +36,7 @@ from bridge.store.opening import reader_of
 from bridge.store.store import Store
 from bridge.store.values import PairVerdict
 from bridge.store.verdicts import OfPair, settled
+from bridge.text.passages import decisions
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -828,3 +830,56 @@ def test_a_changed_cross_encoder_is_noticed(tmp_path: Path, place: Place, monkey
     monkeypatch.undo()
     place.compare()
     assert len(place.ask()["results"]) == 2
+
+
+# --- what may rest on a decision that was replaced ---
+
+
+CASES = Path(__file__).resolve().parents[1] / "data" / "rests.jsonl"
+FELL, HOLDS = "Loans last two weeks", "Loans last four weeks"
+RESTING = "Remind readers on day 12, since loans last two weeks"
+
+
+def cases(part: str) -> list[dict[str, Any]]:
+    rows = [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
+    return [row for row in rows if row["part"] == part]
+
+
+@pytest.mark.parametrize(("part", "found"), [("made with", 17), ("unseen", 5)])
+def test_what_rests_on_a_replaced_decision_is_found_and_no_near_miss_is(part: str, found: int) -> None:
+    said = {row["text"]: rests(row["text"], row["fell"], row["holds"]) for row in cases(part)}
+    assert [row["text"] for row in cases(part) if said[row["text"]] and not row["rests"]] == []
+    assert sum(said[row["text"]] for row in cases(part) if row["rests"]) >= found
+
+
+def from_day(number: int, day: str, *said: str, rationale: Sequence[str] = (), status: str = "Active") -> Memory:
+    known = Metadata(topic_id=f"t{number}", status=status, created_at=f"{day}T12:00:00Z")  # type: ignore[arg-type]
+    content = Content(f"Topic {number}", "Said.", said, rationale=tuple(rationale))
+    return Memory(f"m{number}", number, "summary", known, "2026-11-01T00:00:00Z", content)
+
+
+def remarks(one: Memory, probability: float = 0.95) -> list[tuple[str, int, int]]:
+    fell, holds = from_day(1, "2026-09-01", FELL), from_day(3, "2026-10-01", HOLDS)
+    (at,), (by,) = decisions(fell), decisions(holds)
+    there = {1: fell, 3: holds, one.number: one}
+    found = of_memory(one, [Replacement(1, at, 3, by, probability, 1.0)], there.get)
+    return [(each["text"], each["memory_number"], each["replaced_by"]) for each in found]
+
+
+def test_a_decision_or_a_reason_from_before_the_replacement_is_remarked() -> None:
+    assert remarks(from_day(2, "2026-09-10", RESTING)) == [(RESTING, 1, 3)]
+    assert remarks(from_day(2, "2026-09-10", "Send a mail", rationale=[RESTING])) == [(RESTING, 1, 3)]
+
+
+UNREMARKED = [
+    (from_day(2, "2026-10-02", RESTING), 0.95),  # said after it
+    (from_day(2, "2026-09-10", RESTING), 0.75),  # only disputed
+    (from_day(2, "2026-09-10", RESTING, status="Superseded"), 0.95),
+    (from_day(1, "2026-09-01", FELL), 0.95),  # the replaced one itself
+    (from_day(3, "2026-10-01", HOLDS), 0.95),
+]
+
+
+@pytest.mark.parametrize(("one", "probability"), UNREMARKED)
+def test_nothing_is_remarked_of_what_knew_it_or_does_not_count(one: Memory, probability: float) -> None:
+    assert remarks(one, probability) == []
