@@ -66,7 +66,10 @@ Timestamp = Annotated[
     str, Field(strict=True, description="ISO 8601; without an offset it is UTC."), AfterValidator(_timestamp)
 ]
 # The time of a memory, which may be unknown.
-OptionalTimestamp = Annotated[Timestamp | None, BeforeValidator(_without_unknown_time)]
+OptionalTimestamp = Annotated[
+    Timestamp | None,
+    BeforeValidator(_without_unknown_time, json_schema_input_type=Timestamp | Literal["", "N/A"] | None),
+]
 TopicId = Annotated[
     str,
     Field(

@@ -1,7 +1,7 @@
 """Trains the judge: a small transformer that reads two statements together, and says whether the later one replaces the
 earlier one.
 
-python -m tools.judge_training MPNET TEACHER.pt OUT.npz [--without e m third d y]      90 minutes on two cores; seeded
+python -m tools.judge_training MPNET TEACHER.pt OUT.npz [--without e f m third d y]      90 minutes on two cores; seeded
 
 A large model learns it from the labelled pairs in ``judge_pairs``: all-mpnet-base-v2 as published, whose files are in
 the folder MPNET; trained, it is kept in TEACHER.pt, or taken from there. It is too large for the package, so it teaches

@@ -32,6 +32,8 @@ _NO_PROSE = re.compile(
     r"|Caused by:|goroutine \d|panic: "
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,\s]|\[\d\d/\d\d/|\^+\s*$"
     r"|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE)\b[\]: ]"
+    r"|To-do's from the plan have|Implement the plan as specified|(?:How can I resolve this\? )?If you propose a fix"
+    r"|(?:DOM Path|HTML Element|React Component): |Position: top="
     r"|Read file: |(?:Searched codebase|Listed directory|Grep search|Edited file|Cancelled)\b"
     r"|time=|level=|//|/\*|API Error|\[Request interrupted|\[Image"
     r"|(?:import|from|def|class|return|const|let|var|function|public|private|fn|use|package|func|if|for|while)\b"

@@ -48,7 +48,7 @@ def summarise(segment: Segment) -> SegmentSummary:
     is_english = _is_english(found)
     pairs = [(beat, pair) for beat in holding for pair in _decisions(beat, is_english)][-_MOST_DECISIONS:]
     others = [beat for beat in holding if all(beat is not decided for decided, _ in pairs)]
-    lines = _context(others) if pairs else _in_one_line(others)
+    lines = _context(others, in_one_line=not pairs)
     topic = title(spoken, found)
     opens, left = _open(spoken, found), _left(spoken, found)
     decisions = tuple(_line(quote, outcome) for _, (quote, _, outcome) in pairs)
@@ -162,39 +162,35 @@ def _states(one: Sentence, beat: Beat, is_english: bool) -> bool:
     return beat.changed and (is_demand or is_unknown) and not doubts and len(subject_words(text)) > 2
 
 
-def _context(others: Sequence[Beat]) -> list[tuple[str, str]]:
-    """The other beats as lines with their places. Worth most are those that came to something, and the first ones."""
+def _context(others: Sequence[Beat], in_one_line: bool) -> list[tuple[str, str]]:
+    """The other beats as lines with their places. Worth most are those that came to something, and the first ones.
+
+    ``in_one_line``: of a session without a decision, the first one, and of the others the one of which an answer speaks
+    most.
+    """
     asked = [(beat, _request(beat)) for beat in others]
-    told_of = [(beat, one, _outcome(beat, one.text if one else "")) for beat, one in asked]
+    is_brief = in_one_line and len(asked) > 1
+    most_asked, most_told = (_BRIEF_QUOTE, _BRIEF_OUTCOME) if is_brief else (_QUOTE, _OUTCOME)
+    told_of = [(beat, one, shortened(_outcome(beat, one.text if one else ""), most_told)) for beat, one in asked]
+
+    def worth(number: int) -> tuple[int, ...]:
+        beat, one, outcome = told_of[number]
+        if not in_one_line:
+            return bool(outcome), beat.done, -number
+        common = len(subject_words(one.text if one else "") & subject_words(outcome))
+        return not number, bool(outcome) or beat.done, beat.done, common, number
+
     lines: list[tuple[int, str, str]] = []
     left = _CONTEXT
-    for beat, one, outcome in sorted(told_of, key=lambda each: (bool(each[2]), each[0].done), reverse=True):
+    for number in sorted(range(len(told_of)), key=worth, reverse=True)[: 2 if is_brief else None]:
+        beat, one, outcome = told_of[number]
         first = one or next(iter(beat.answered), None)
-        text = _line(shortened(plain(one.text), _QUOTE), outcome) if one else outcome
-        if first is not None and text and len(text) <= left:
+        text = _line(shortened(plain(one.text), most_asked), outcome) if one else outcome
+        if first is not None and text and len(text) <= left and (one or words.is_report(text)):
             left -= len(text)
             lines.append((first.turn, text, first.place))
-    return [(text, place) for _, text, place in sorted(lines)]
-
-
-def _in_one_line(others: Sequence[Beat]) -> list[tuple[str, str]]:
-    """What a session without a decision was about, as one line with its place: the first request, and of the others the
-    one that an answer speaks of most, each with what came out."""
-    asked = [(one, _outcome(beat, one.text), beat.done) for beat in others if (one := _request(beat)) is not None]
-    if not asked:
-        outcomes = [(_outcome(beat, ""), beat.answered[0].place) for beat in others if beat.answered]
-        return [each for each in outcomes if each[0]][:1]
-
-    def worth(place: int) -> tuple[bool, int, int]:
-        one, outcome, done = asked[place]
-        return done, len(subject_words(one.text) & subject_words(outcome)), place
-
-    best = max((place for place in range(1, len(asked)) if asked[place][1] or asked[place][2]), key=worth, default=0)
-    if not best:
-        return [(_line(shortened(plain(asked[0][0].text), _QUOTE), asked[0][1]), asked[0][0].place)]
-    parts = [_line(shortened(plain(one.text), _BRIEF_QUOTE), shortened(outcome, _BRIEF_OUTCOME))
-             for one, outcome, _ in (asked[0], asked[best])]  # fmt: skip
-    return [(NEXT.join(parts), asked[0][0].place)]
+    found = [(text, place) for _, text, place in sorted(lines)]
+    return [(NEXT.join(text for text, _ in found), found[0][1])] if is_brief and found else found
 
 
 def _request(beat: Beat) -> Sentence | None:

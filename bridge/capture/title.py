@@ -44,8 +44,8 @@ def title(turns: Sequence[Turn], beats: Sequence[Beat]) -> str:
     holding = [beat for beat in beats if not beat.is_withdrawn] or beats
     requests = [one.text for beat in holding for one in beat.asked if not words.is_empty(one.text)]
     if not requests:
-        reports = (told(beat, frozenset()) for beat in holding)
-        return shortened(next(filter(None, reports), UNKNOWN), MOST_CHARACTERS)
+        reports = filter(words.is_report, (told(beat, frozenset()) for beat in holding))
+        return shortened(next(reports, UNKNOWN), MOST_CHARACTERS)
     requests = [text for text in requests if "[REDACTED:" not in text] or requests  # what had a secret says little
     led_to_work = {one.text for beat in holding if beat.done for one in beat.asked}
     said = Counter(word for beat in beats for one in beat.asked for word in subject_words(one.text))

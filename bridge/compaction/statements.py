@@ -81,7 +81,7 @@ _INSTEAD = re.compile(
     r"(?=\s+(?:for|in|on|when|to|as|at|with)\b|[,.]|$)"
 )
 _REJECTED = re.compile(
-    r"(?:,?\s+(?:instead of|rather than|in place of)|,\s+(?:and\s+)?(?:not|never|no longer))\s+"
+    r"(?:,?\s+(?:instead of|rather than|in place of)|,\s+(?:and\s+)?(?:not|never|no longer)(?!\s+(?:just|only)\b))\s+"
     r"((?:[\w./+#'-]+\s*?){1,6}?)\s*"
     r"(?=[^\w\s./+#'-]|\b(?:for|when|because|since|as|so|but|and|while|if|to)\b|\.\s|\.?$)",
     re.IGNORECASE,

@@ -93,11 +93,19 @@ def _within(workspace: Workspace, file: str) -> str:
     return file
 
 
+def names_file(file: str) -> bool:
+    """Whether a path ends in a name."""
+    return bool("".join(_split(file)[-1:]).strip(". "))
+
+
 def _parts(file: str) -> list[str]:
-    parts = [part for part in _PARTS.split(file[:_LONGEST]) if part not in ("", ".")]
-    if not parts or not parts[-1].strip(". "):
+    if not names_file(file):
         raise JobError("ARGUMENT_INVALID", f"{file!r} names no file.")
-    return parts
+    return _split(file)
+
+
+def _split(file: str) -> list[str]:
+    return [part for part in _PARTS.split(file[:_LONGEST]) if part not in ("", ".")]
 
 
 def _mentions(memory: Memory, parts: Sequence[str], is_whole: bool) -> Iterator[int]:

@@ -105,18 +105,19 @@ class Reader:
         return _VERBS[verb](self, arguments, now, shown)
 
     def moment(self, prompt: str, file: str, shown: Collection[int], now: datetime, output: str = "") -> FittingNotes:
-        """The notes for a prompt, or else about a file, or about the errors in the output of a command.
+        """The notes for a prompt, or else about a file, or about the errors in the output of a command; none about a
+        path that names no file.
 
-        Raises JobError: ARGUMENT_INVALID; as ``snapshot`` and ``embedder``.
+        Raises JobError: as ``snapshot`` and ``embedder``.
         """
-        from . import moment
+        from . import about_file, moment
 
         block = moment.NOTHING
         with self.snapshot(now) as snapshot, self._store.lists() as lists:
             embedder = None if snapshot is None else self.embedder(snapshot)
             if snapshot is not None and embedder is not None and prompt:
                 block = moment.for_prompt(snapshot, embedder, prompt, now, shown)
-            elif lists is not None and embedder is not None and file:
+            elif lists is not None and embedder is not None and about_file.names_file(file):
                 block = moment.about(lists, self._workspace, file, embedder.count_tokens, shown)
             elif lists is not None and embedder is not None and output:
                 block = moment.after_failure(lists, output, now, embedder.count_tokens, shown)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -43,12 +44,18 @@ _MOST_ASKED, _MOST_TOLD, _MOST_FILES = 90, 140, 2  # characters of a captured li
 _SESSIONS_FIRST, _EARLIER = "Sessions, the newest first", "Earlier, perhaps changed since"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
 _PART = " · "  # between what was asked first and last
+_FURTHER_NEWEST, _FURTHER = 2, 1  # requests with an outcome that a line has besides the first
+_ALIKE = 0.6  # of the words of a request that a later one has too
+_NAMES_ENOUGH = 8  # different words
 _LEAST_SAID = 3  # words of a request, or an outcome, that says something
 _OFTEN, _OPENING = 3, 40  # sessions in which a request begins alike, and its characters
 _LEAST_NEWEST, _LEAST_EARLIER = 6, 12  # different words in a captured session's line, its files among them
 _BYTES_PER_TOKEN = 3  # fewer than texts have in English, about as many as in Chinese: no tokenizer is needed
 
 _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``source`` and a decision's own have it
+
+# What looks like a path: "Next.js/Nuxt.js", a place in a trace; the log of another session, named by its day.
+_NO_FILE = re.compile(r"^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]*$")
 
 RULES = "rules"  # the method without a model
 
@@ -99,7 +106,8 @@ def block(
     notes = [parts[0] for parts in groups if parts[0].number not in captured]
     of_sessions = [parts for parts in groups if parts[0].number in captured]
     often = _often(of_sessions)
-    lines = (_line(parts, remarks, captured, often, is_newest=parts in of_sessions[:1]) for parts in groups)
+    newer: list[frozenset[str]] = []  # what was asked later
+    lines = [_line(parts, remarks, captured, often, newer, is_newest=parts in of_sessions[:1]) for parts in groups]
     told = [*filter(None, lines)]
     recent = [each.number for each in told if each.number in captured][:_RECENT]
     of_branch = {each.number for each in memories if each.content and branch in each.content.references.branches}
@@ -121,7 +129,7 @@ def block(
     for each in told:
         if each.number not in captured or each.number in recent:
             heading = _EARLIER if each.number in recent[1:] else _SESSIONS_FIRST
-            add(heading, [quoted_line(f"{each.source}: {each.words}{each.mark}")], 0.7)
+            add(heading, [quoted_line(f"{each.source}: {each.words}{each.mark}")], 0.7 if holding or notes else 1.0)
     shown = "\n".join(texts[_SESSIONS_FIRST] + texts[_EARLIER])
     left = (each for each in holding if each.words not in shown)
     add("What holds", (quoted_line(f"{each.words} {each.source}{each.mark}") for each in left), 0.9)
@@ -182,17 +190,25 @@ class _Line(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """What was asked in a memory, and what came of it if an answer reports that; a decision, or what was talked of."""
+    """What was asked in a memory, and what came of it if an answer reports that; a decision, or what was talked of.
+    ``place`` counts in the order in which they were said, as far as that is known: decisions come last."""
 
     asked: str
     outcome: str
     is_decision: bool
     mark: str
     memory: Memory
+    place: int = 0
 
 
 def _line(
-    parts: Sequence[Memory], became: Became, captured: Captured, often: set[str], *, is_newest: bool
+    parts: Sequence[Memory],
+    became: Became,
+    captured: Captured,
+    often: set[str],
+    newer: list[frozenset[str]],
+    *,
+    is_newest: bool,
 ) -> _Line | None:
     """The line of a note that somebody stored, as ``Loans: We looked at how long loans last``, or of a captured session
     with these parts, the newest first; None where it names too little."""
@@ -203,25 +219,72 @@ def _line(
         return _Line(newest.number, words, source(newest), "")
     topic = "" if _opening(title(parts[-1])) in often else title(parts[-1])
     about = subject_words(title(parts[-1]))
-    pairs = [pair for part in parts for pair in _pairs(part, about, became, captured)]
-    pairs = [pair._replace(asked="") if _opening(pair.asked) in often else pair for pair in pairs]
-    best = max(pairs, key=lambda pair: (bool(pair.outcome), pair.is_decision), default=_Pair("", "", False, "", newest))
-    asked = turn_words.without_courtesy(best.asked)
+    pairs = [_understood(pair, often) for part in parts for pair in _pairs(part, about, became, captured)]
+    pairs = [pair for pair in pairs if not _is_overtaken(pair, newer)]
+    best, *further = sorted(filter(_says_something, pairs), key=_worth, reverse=True) or [
+        _Pair("", "", False, "", newest)
+    ]
     is_cut = ": " in topic or topic.endswith("…")  # a request, perhaps behind words that both said
-    named = topic.rpartition(": ")[0] if is_cut and asked else turn_words.without_courtesy(topic)
-    named = beside(named, asked or best.outcome)
-    request = ": ".join(filter(None, [named, shortened(asked, _MOST_ASKED)]))
-    words = OUTCOME.join(filter(None, [request, shortened(best.outcome, _MOST_TOLD)]))
+    named = topic.rpartition(": ")[0] if is_cut and best.asked else turn_words.without_courtesy(topic)
+    is_told = bool(best.asked or best.outcome)
+    named = beside(named, best.asked or best.outcome) if is_told or not _asks(named) else ""
+    told = [best]
+    most = _FURTHER_NEWEST if is_newest else _FURTHER
+    for pair in (*islice((pair for pair in further if pair.outcome), most), *pairs[:1]):  # and the last decision
+        new = subject_words(_said(pair)) - subject_words(" ".join(map(_said, told)))
+        is_last_word = pair.outcome or (pair.is_decision and pair in further)
+        if is_last_word and len(new) >= _LEAST_NEWEST and not pair.mark and captured[newest.number] == RULES:
+            told.append(pair)
+    told.sort(key=lambda pair: (pair.memory.number, pair.place))
+    words = ": ".join(filter(None, [named, _PART.join(map(_said, told))]))
     files = ", ".join(_files([best.memory, *parts], words))
-    if _named(f"{words} {files}") < (_LEAST_NEWEST if is_newest else _LEAST_EARLIER):
+    if _named(words) < _LEAST_SAID or _named(f"{words} {files}") < (_LEAST_NEWEST if is_newest else _LEAST_EARLIER):
         return None
     lost = "" if best.is_decision else next(iter(became.get(best.memory.number, {}).values()), "")
     mark = best.mark or (f" [{lost}]" if lost else "")
     if is_newest and newest.content is not None:
-        left = (*newest.content.next_steps[-1:], *newest.content.open_questions[-1:])
-        new = (each for each in left if len(subject_words(each) - subject_words(words)) >= _LEAST_SAID)
-        mark += "".join(f" – open: {one_line(each)}" for each in new)
+        known = subject_words(f"{words} {best.asked}")
+        for left in (*newest.content.next_steps[-1:], *newest.content.open_questions[-1:]):
+            if not _asks(left) and len(subject_words(left) - known) >= _LEAST_SAID:
+                mark += f" – open: {shortened(one_line(left), _MOST_TOLD)}"
     return _Line(best.memory.number, words + f" ({files})" * bool(files), source(best.memory), mark)
+
+
+def _understood(pair: _Pair, often: set[str]) -> _Pair:
+    """A pair without what was asked where that is a loop's, or is not understood alone."""
+    asked = "" if _opening(pair.asked) in often else turn_words.without_courtesy(pair.asked)
+    return pair._replace(asked="" if asked.endswith((":", "：")) else asked)
+
+
+def _worth(pair: _Pair) -> tuple[bool, int]:
+    """What came out is worth most, then how much a pair names; of equal ones the newest decision comes first."""
+    return bool(pair.outcome), min(_NAMES_ENOUGH, len(subject_words(f"{pair.asked} {pair.outcome}")))
+
+
+def _is_overtaken(pair: _Pair, newer: list[frozenset[str]]) -> bool:
+    """Whether the same was asked again later, or came out. Notes what this one says."""
+    about, outcome = subject_words(pair.asked or pair.outcome), subject_words(pair.outcome)
+    is_again = any(len(about & later) >= max(_ALIKE * len(about), _LEAST_SAID) for later in newer)
+    is_overtaken = is_again or (bool(outcome) and outcome in newer)
+    newer += [about, outcome]
+    return is_overtaken
+
+
+def _says_something(pair: _Pair) -> bool:
+    """Whether something came out, or was wished: neither a question nor an errand without a report does."""
+    return bool(pair.outcome) or not _is_nothing(pair.asked)
+
+
+def _is_nothing(asked: str) -> bool:
+    return not asked or _asks(asked) or turn_words.is_errand(asked)
+
+
+def _asks(text: str) -> bool:
+    return text.rstrip("\"'”’*_) ").endswith(("?", "？", "؟"))
+
+
+def _said(pair: _Pair) -> str:
+    return OUTCOME.join(filter(None, [shortened(pair.asked, _MOST_ASKED), shortened(pair.outcome, _MOST_TOLD)]))
 
 
 def _named(line: str) -> float:
@@ -231,27 +294,27 @@ def _named(line: str) -> float:
 
 
 def _pairs(memory: Memory, about: frozenset[str], became: Became, captured: Captured) -> Iterator[_Pair]:
-    """What was asked in a memory of a session about these words, the newest decision first."""
-    decided = [(each.words, True, each.mark) for each in reversed(_decisions(memory, became))]
+    """What was asked in a memory of a session about these words, the newest decision first, then what was talked of."""
     talked = [(each, False, "") for each in _talked(memory.content.context if memory.content else "")]
-    for words, is_decision, mark in (*decided, *talked):
+    told = [*talked, *((each.words, True, each.mark) for each in _decisions(memory, became))]
+    for place in (*reversed(range(len(talked), len(told))), *range(len(talked))):
+        words, is_decision, mark = told[place]
         asked, _, outcome = words.partition(OUTCOME)
         is_report = _is_report(outcome) and subject_words(outcome) & (about | subject_words(asked))
         outcome = outcome if is_report or captured[memory.number] != RULES else ""
-        yield _Pair(asked, outcome, is_decision and len(subject_words(asked)) >= _LEAST_SAID, mark, memory)
+        if not is_order(words):
+            yield _Pair(asked, outcome, is_decision and _named(asked) >= _LEAST_SAID, mark, memory, place)
 
 
 def _is_report(outcome: str) -> bool:
     """Whether an answer says what was done, in a sentence that says something."""
-    is_whole = len(subject_words(outcome)) >= _LEAST_SAID and not turn_words.says("plans", outcome)
-    return turn_words.says("done", outcome) and is_whole
+    return turn_words.is_report(outcome) and len(subject_words(outcome)) >= _LEAST_SAID
 
 
 def _files(parts: Sequence[Memory], words: str) -> list[str]:
     """The files that the parts were about, with their folder, without those that the words name."""
-    paths = [
-        path.replace("\\", "/").split("/") for part in parts if part.content for path in part.content.references.files
-    ]
+    paths = [path.replace("\\", "/").split("/") for part in parts if part.content
+             for path in part.content.references.files if not _NO_FILE.search(path)]  # fmt: skip
     return [*{path[-1]: "/".join(path[-2:]) for path in paths if path[-1] not in words}.values()][:_MOST_FILES]
 
 

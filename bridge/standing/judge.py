@@ -30,7 +30,7 @@ _UNSURE = 0.65
 # What counts, from the one to the other, and from what of the cross-encoder's probability on. The pairs that taught it
 # seldom say that something changes, so it knows little of such words: with them, it is as often right from less on.
 _COUNTS = ((REPLACED, 0.95), (DISPUTED, _AT_MOST_DISPUTED), (POSSIBLE, _UNSURE))
-_PLAIN, _CHANGE, _REJECTION = (0.9, 0.8, 0.45), (0.8, 0.6, 0.45), (0.6, 0.45, 0.45)
+_PLAIN, _CHANGE, _REJECTION = (0.9, 0.8, 0.45), (0.8, 0.6, 0.45), (0.8, 0.45, 0.45)
 _CHANGES = pattern(
     r"\b(?:now|no longer|any ?more|instead|rather than|back to|from now on|gave up|given up|retired|stopped|dropped"
     r"|replace[sd]|raised?|lowered|increased|reduced"

@@ -55,7 +55,9 @@ def _copy_age(entry: Any) -> CopyAge | None:
     if "copy" in entry:
         return None
     at, until = clock.parse(entry["current_at"]), clock.parse(entry["answers_until"])
-    return CopyAge(at, until, int(entry["seq"]), str(entry["change"]))
+    seq, change = entry.get("seq"), entry.get("change")  # an earlier version noted none
+    is_known = type(seq) is int and isinstance(change, str)
+    return CopyAge(at, until, seq if is_known else None, change if is_known else "")
 
 
 def current_at(workspace: Workspace) -> str | None:

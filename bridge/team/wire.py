@@ -48,10 +48,10 @@ class Incoming(Body):
 
 class Listen(Body):
     """Waits until something has changed since ``mark``, which an earlier answer gave; without one, the answer comes at
-    once."""
+    once. Without ``node``, as earlier versions ask, it waits for a notice, and the answer is whether one came."""
 
     seconds: Annotated[float, Field(ge=0, le=60)]
-    node: Node
+    node: Node | None = None
     mark: float | None = None
 
 

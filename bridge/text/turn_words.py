@@ -103,6 +103,7 @@ _TABLE: dict[Part, str] = {
         confirm start_the start_a start_with restart install build deploy what how who
         when where
         which is are does do_we do_you do_they did has have_we have_you for_example eg e.g.
+        sag_mir dis-moi dime diga-me dimmi скажи 告诉 教えて 알려
         prüfe erklär* zeig* starte teste schau* lies suche behebe wie wer wann wo welche* zum_beispiel
         vérifie* explique* montre* lance regarde lis cherche corrige quel* comment qui quand où par_exemple
         verifica revisa explica muestra ejecuta prueba busca arregla qué cómo quién cuándo dónde por_ejemplo
@@ -119,7 +120,8 @@ _TABLE: dict[Part, str] = {
         hecho listo añadid* agregad* eliminad* cambiad* actualizad* reemplazad* corregid* cread*
         feito adicionad* removid* alterad* atualizad* substituíd* corrigid* criad* fatto aggiunt* rimoss* modificat*
         aggiornat* sostituit* corrett* creato creata creati
-        готово сделано добавлен* удал*н* изменен* обновлен* заменен* исправлен* создан* теперь
+        готово сделано добавлен* удал*н* изменен* обновлен* заменен* исправлен исправлена исправлено
+        исправлены создан создана создано созданы теперь
         已实现 已统一 已补充 已完成 已移除 已改 已添加 已更新 已删除 已修 已新增 完成了 改为 移除了
         しました 済み 完了 変更され 追加され 했습니다 되었습니다 완료""",
     # The assistant says that it was wrong, or that the person has a point.
@@ -186,6 +188,7 @@ _TABLE: dict[Part, str] = {
     # The assistant tells on its way what it is about to do: no result.
     "plans": """
         i'll i_will i'm i_am i_might i_need let_me let's ich_werde lass_mich je_vais voy_a vou vado_a я_сделаю
+        давай* я_вижу попробую продолжаю
         我将 我会 我需要 我来 让我 これから 제가""",
     # The assistant says what is left to do.
     "remains": """
@@ -208,7 +211,12 @@ _PARTICIPLE = re.compile(
     r"|\b(?:is|are|was|were) (?:removed|added|updated|replaced|renamed|fixed)\b",
     re.IGNORECASE,
 )
-_NOT_DONE = re.compile(r"\b(?:right|for|should|clear) now\b|^\W*now,|^\W*[^\W_]+ing .*\bnow\b", re.IGNORECASE)
+# "Now" that reports nothing: what goes on, should be so, or comes next.
+_NOT_DONE = re.compile(
+    r"\b(?:right|for|clear|but) now\b|\bshould\b.*?\bnow\b|\bnow (?:\w+ing|i|we|you|need)\b|\(now\)|^\W*now,"
+    r"|^\W*[^\W_]+ing .*\bnow\b|теперь (?:давай\w*|мне|нам|у нас|нужно|надо|я|\w+(?:[аеёи]м|ю|у))\b",
+    re.IGNORECASE,
+)
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
     "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
@@ -263,6 +271,11 @@ def says(part: Part, text: str) -> bool:
     text = _NOT_DONE.sub("", text) if part == "done" else text
     is_said = _pattern(part, at_start=False).search(text) is not None
     return is_said or (part == "done" and _PARTICIPLE.search(text) is not None)
+
+
+def is_report(outcome: str) -> bool:
+    """Whether an answer says what was done, not what will be, or what the person may do now."""
+    return says("done", outcome) and not says("plans", outcome) and not begins("intends", outcome)
 
 
 def is_errand(request: str) -> bool:

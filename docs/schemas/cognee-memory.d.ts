@@ -1003,7 +1003,7 @@ export interface Conversation {
   user_message: string;
   assistant_message: string;
   /** ISO 8601; without an offset it is UTC. */
-  timestamp?: string | null;
+  timestamp?: string | "" | "N/A" | null;
   importance?: number | null;
 }
 
@@ -1833,11 +1833,11 @@ export interface LegacyMetadata {
   session_id?: string | null;
   plan_id?: string | null;
   /** ISO 8601; without an offset it is UTC. */
-  created_at?: string | null;
+  created_at?: string | "" | "N/A" | null;
   /** ISO 8601; without an offset it is UTC. */
-  updated_at?: string | null;
+  updated_at?: string | "" | "N/A" | null;
   /** ISO 8601; without an offset it is UTC. */
-  source_created_at?: string | null;
+  source_created_at?: string | "" | "N/A" | null;
   importance?: number | null;
   /** Short words without commas, kept in lower case. */
   tags?: string[] | null;
@@ -2316,11 +2316,11 @@ export interface RecordMetadata {
   session_id?: string | null;
   plan_id?: string | null;
   /** ISO 8601; without an offset it is UTC. */
-  created_at?: string | null;
+  created_at?: string | "" | "N/A" | null;
   /** ISO 8601; without an offset it is UTC. */
-  updated_at?: string | null;
+  updated_at?: string | "" | "N/A" | null;
   /** ISO 8601; without an offset it is UTC. */
-  source_created_at?: string | null;
+  source_created_at?: string | "" | "N/A" | null;
   importance?: number | null;
   /** Short words without commas, kept in lower case. */
   tags?: string[] | null;
@@ -2801,11 +2801,11 @@ export interface Summary {
   references_issues?: string[] | null;
   time_scope?: string | TimeScope | null;
   /** ISO 8601; without an offset it is UTC. */
-  created_at?: string | null;
+  created_at?: string | "" | "N/A" | null;
   /** ISO 8601; without an offset it is UTC. */
-  updated_at?: string | null;
+  updated_at?: string | "" | "N/A" | null;
   /** ISO 8601; without an offset it is UTC. */
-  source_created_at?: string | null;
+  source_created_at?: string | "" | "N/A" | null;
   importance?: number | null;
 }
 
@@ -2818,11 +2818,11 @@ export interface SummaryMetadata {
   session_id?: string | null;
   plan_id?: string | null;
   /** ISO 8601; without an offset it is UTC. */
-  created_at?: string | null;
+  created_at?: string | "" | "N/A" | null;
   /** ISO 8601; without an offset it is UTC. */
-  updated_at?: string | null;
+  updated_at?: string | "" | "N/A" | null;
   /** ISO 8601; without an offset it is UTC. */
-  source_created_at?: string | null;
+  source_created_at?: string | "" | "N/A" | null;
   importance?: number | null;
   /** Short words without commas, kept in lower case. */
   tags?: string[] | null;

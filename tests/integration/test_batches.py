@@ -110,17 +110,6 @@ def test_after_a_crash_of_many_the_innocent_succeed_and_only_the_culprit_is_pois
     assert bench.record("culprit").crashes == 1
 
 
-def test_a_crash_of_many_halves_how_many_run_together(bench: Bench) -> None:
-    bench.accept("a", "b", "c", "d", "e", "f", "g")
-    bench.accept("culprit", outcome="crash")
-    for _ in range(4):
-        bench.runner.run_if_due("culprit")
-    assert [len(asked) for asked in bench.asked] == [8, 4, 2, 1]
-    record = bench.record("culprit")
-    assert (record.state, record.crashes) == ("retrying", 1)
-    assert [attempt.together for attempt in record.attempts][-1] == 1
-
-
 def test_a_job_whose_time_is_over_expires_instead_of_running_and_the_others_run(bench: Bench) -> None:
     bench.accept("a", "b", expires_at="2020-01-01T00:00:00Z")
     bench.accept("c")

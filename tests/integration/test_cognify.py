@@ -136,10 +136,8 @@ def test_findings_are_back_without_the_model(process: Fork, model: LlmServer, lo
     assert model.requests == []
 
 
-def test_an_answer_rests_on_memories_anyhow(process: Fork, model: LlmServer, looked_into: list[str]) -> None:
-    """With a model, and where it fails."""
-    answers: list[Step] = [Good("Postgres."), Status(429, retry_after=9)]
-    model.then(*answers)
+def test_an_answer_rests_on_memories(process: Fork, model: LlmServer, looked_into: list[str]) -> None:
+    model.then(Good("Postgres."))
     said = one(process, "ask", {"question": "What replaces Mysql in Atlas?"})["result"]
     assert (said["answer"], said["llm"]) == ("Postgres.", True)
     assert said["memories"][0] == {
@@ -148,11 +146,6 @@ def test_an_answer_rests_on_memories_anyhow(process: Fork, model: LlmServer, loo
     }  # fmt: skip
     (request,) = model.requests
     assert said["context"] in request.user
-    failed = one(process, "ask", {"question": "What replaces Mysql in Atlas?"})["result"]
-    assert (failed["answer"], failed["llm"]) == (None, False)
-    assert "RATE_LIMITED" in failed["warnings"][0]
-    assert (failed["context"], failed["memories"]) == (said["context"], said["memories"])
-    assert len(model.requests) == 2
 
 
 def test_what_is_forgotten_leaves_the_graph_and_cognees_files_and_rows_and_the_shared_stays(
@@ -360,11 +353,6 @@ def test_nothing_is_asked_beyond_the_budget(process: Fork, model: LlmServer) -> 
     found = ask_llm(process, SUMMARY, TEXT, times=5, job_id="poor", llm_calls_per_job=2)
     assert (len(found["answers"]), len(model.requests)) == (2, 2)
     assert found["error"]["code"] == "LLM_BUDGET_SPENT"
-    assert "COGNEE_MEMORY_LLM_CALLS_PER_JOB" in found["error"]["message"]
-    assert found["error"]["details"]["retry_after_seconds"] == 3600
-    assert ask_llm(process, SUMMARY, TEXT, job_id="poor", llm_calls_per_job=2)["answers"] == [], (
-        "nor by another attempt"
-    )
     found = ask_llm(process, "KnowledgeGraph", TEXT, times=5, job_id="wordy", llm_tokens_per_job=10)
     assert len(found["answers"]) == 1, "over by one call at most"
 

@@ -12,9 +12,7 @@ import pytest
 from fake_graph import WithFakeGraph
 from harness import Place, until
 
-from bridge import trust
 from bridge.memory import Content, Memory, Metadata
-from bridge.settings import load
 from jobs.lock import is_held
 
 NOW = "2026-11-20T12:00:00Z"
@@ -24,7 +22,6 @@ NOW = "2026-11-20T12:00:00Z"
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """With a memory that was embedded by another model than the one that is configured."""
     place = Place(tmp_path_factory.mktemp("doctor"))
-    trust.adopt(place.workspace, load(environment=place.environment).config_folder)
     with WithFakeGraph(place.workspace) as stores:
         content = Content("Geese", "They fly.", decisions=("Use geese",))
         stores.store.add([(Memory("m" * 8, 0, "summary", Metadata(status="Active"), NOW, content), None)], NOW)

@@ -282,28 +282,19 @@ def test_what_is_whole_is_found_well_and_is_as_it_was(forks: Forks, workspace: W
         assert findings(fork) == {}, "with the graph open as well"
 
 
-def lose_a_node(fork: Fork) -> None:
-    fork.ask("query", "MATCH (n:Node) WHERE n.id = $id DETACH DELETE n", {"id": NAMES[2]})
-
-
-def lose_an_edge(fork: Fork) -> None:
-    query = "MATCH (n:Node)-[e:EDGE]->(m:Node) WHERE n.id = $id AND e.relationship_name = 'supersedes' DELETE e"
-    fork.ask("query", query, {"id": RECORD})
-
-
-def change_a_status(fork: Fork) -> None:
-    query = "MATCH (n:Node) WHERE n.id = $id SET n.properties = $text"
-    fork.ask("query", query, {"id": NAMES[1], "text": '{"status": "Draft"}'})
-
-
-OF_THE_GRAPH = {"a node": (lose_a_node, NAMES[2]), "an edge": (lose_an_edge, RECORD),
-                "a status": (change_a_status, NAMES[1])}  # fmt: skip
+SUPERSEDES = "MATCH (n:Node)-[e:EDGE]->(m:Node) WHERE n.id = $id AND e.relationship_name = 'supersedes'"
+# What is done to the graph, and of which memory it then lacks something.
+LOSSES = [
+    ("MATCH (n:Node) WHERE n.id = $id DETACH DELETE n", NAMES[2]),
+    (f"{SUPERSEDES} DELETE e", RECORD),
+    ('MATCH (n:Node) WHERE n.id = $id SET n.properties = \'{"status": "Draft"}\'', NAMES[1]),
+]
 
 
 def test_what_the_graph_lacks_is_seen_and_the_remedy_works(forks: Forks, workspace: Workspace) -> None:
     with forks.last() as fork:
-        for harm, memory_id in OF_THE_GRAPH.values():
-            harm(fork)
+        for query, memory_id in LOSSES:
+            fork.ask("query", query, {"id": memory_id})
             found = findings(fork)
             assert set(found) == {"GRAPH_LACKS"}
             assert memory_id in found["GRAPH_LACKS"]["memory_ids"]

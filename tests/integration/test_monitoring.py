@@ -10,6 +10,7 @@ from typing import Any
 import loopback
 import pytest
 from harness import Place, RealWorker, until
+from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from jobs import files, spool
@@ -37,18 +38,14 @@ class Watched(Place):
     def lines(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.log().splitlines()]
 
-    def figures(self) -> dict[str, dict[frozenset[tuple[str, str]], float]]:
+    def families(self) -> list[Metric]:
         answer = self.asked("GET", "/metrics")
         assert answer.status_code == 200, answer.text
-        found: dict[str, dict[frozenset[tuple[str, str]], float]] = {}
-        for family in text_string_to_metric_families(answer.text):
-            found.setdefault(family.name, {})
-            for sample in family.samples:
-                found.setdefault(sample.name, {})[frozenset(sample.labels.items())] = sample.value
-        return found
+        return list(text_string_to_metric_families(answer.text))
 
     def figure(self, name: str, **labels: str) -> float | None:
-        return self.figures().get(PREFIX + name, {}).get(frozenset(labels.items()))
+        samples = (sample for family in self.families() for sample in family.samples)
+        return next((each.value for each in samples if (each.name, each.labels) == (PREFIX + name, labels)), None)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +118,7 @@ def test_figures_tell_what_happened_in_names_that_are_published(place: Watched) 
     assert value("worker_up") == 1
     assert value("http_requests_total", route="/metrics", method="GET", status="200") > 0
     assert value("process_resident_memory_bytes", process="worker") > 2**20
-    assert place.figures().keys() >= {f"{PREFIX}{metric.name}" for metric in METRICS}
+    assert {family.name for family in place.families()} >= {f"{PREFIX}{metric.name}" for metric in METRICS}
 
 
 def test_it_is_ready_and_else_says_why(running: tuple[Watched, RealWorker]) -> None:

@@ -11,12 +11,15 @@ import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from harness import Place, until
 from transcript_shelf import claude_session
 
+from bridge.capture.model_summary import ModelSummary
+from bridge.graph import tool_model
 from bridge.graph.tool_model import TOOLS
 from bridge.settings import OWN_MODEL_FOLDER
 
@@ -187,11 +190,6 @@ def test_the_program_runs_in_an_empty_folder_as_the_person_would_run_it(place: O
 
 @pytest.mark.parametrize("tool", ANSWERS)
 def test_the_answer_of_each_tool_is_read(tool: str, tmp_path: Path) -> None:
-    from types import SimpleNamespace
-
-    from bridge.capture.model_summary import ModelSummary
-    from bridge.graph import tool_model
-
     place = OwnPlace(tmp_path)
     place.answer(output=ANSWERS[tool](f"```json\n{json.dumps(SUMMARY)}\n```"), complaint="Warning: no 256 colours")
     spent: list[Any] = []

@@ -123,10 +123,8 @@ def test_a_job_for_a_workspace_that_the_team_no_longer_has_can_be_cancelled(plac
 def posted(team: PostgresTeam, workspace_id: str) -> list[str]:
     """The ids of the jobs that the team has."""
     with team._server.connection() as connection:
-        return [
-            job_id
-            for (job_id,) in connection.execute("SELECT job_id FROM jobs WHERE workspace_id = %s", (workspace_id,))
-        ]
+        rows = connection.execute("SELECT job_id FROM jobs WHERE workspace_id = %s", (workspace_id,))
+        return [job_id for (job_id,) in rows]
 
 
 def attached(team: PostgresTeam, workspace_id: str, job_id: str) -> bytes:

@@ -368,6 +368,11 @@ def test_who_waits_hears_of_what_happened_between_two_of_its_requests(strangers:
     assert not listen(strangers, heard["mark"], 0.1)["changed"]
 
 
+def test_an_earlier_version_that_waits_is_told_whether_a_notice_came(strangers: Strangers) -> None:
+    body = {"workspace_id": strangers.workspace_id, "seconds": 0.1}
+    assert ask(strangers.hosted, "listen", body, strangers.anns).json()["value"] is False
+
+
 class Counted(Limits):
     """Limits that count the requests."""
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from harness import PATIENCE, Place, RealWorker, git, is_running, processes, until
+from inbox_door import file_of
 
 from bridge.settings import load
 from jobs import clock, launch
@@ -76,25 +77,21 @@ def test_a_drop_is_taken_up_by_its_event_within_milliseconds(shared: Place) -> N
 
 def test_a_file_that_is_written_in_place_is_taken_up_when_it_is_whole(shared: Place) -> None:
     """A writer that does not rename: the event of its closing is enough."""
-    job = {"schema_version": 1, "job_id": "in-place", "kind": "noop", "payload": {}}
-    with shared.spool.dropped("in-place").open("w") as file:
-        text = json.dumps(job)
-        file.write(text[:20])
-        file.flush()
-        file.write(text[20:])
+    job = file_of("in-place")
+    with shared.spool.dropped("in-place").open("wb", buffering=0) as file:
+        file.write(job[:20])
+        file.write(job[20:])
     assert shared.ended("in-place", RESCAN / 2).state == "succeeded"
 
 
 def test_a_file_that_is_still_being_written_is_left_alone_until_it_is_whole(shared: Place) -> None:
     """No event tells of the rest: the writer keeps the file open."""
-    job = json.dumps({"schema_version": 1, "job_id": "slow-writer", "kind": "noop", "payload": {}})
-    with shared.spool.dropped("slow-writer").open("w") as file:
+    job = file_of("slow-writer")
+    with shared.spool.dropped("slow-writer").open("wb", buffering=0) as file:
         file.write(job[:30])
-        file.flush()
         shared.ended(shared.submit("noop", {}, job_id="zz-after-it"))  # names are looked at in order
         assert shared.spool.dropped("slow-writer").exists()
         file.write(job[30:])
-        file.flush()
         assert shared.ended("slow-writer", RESCAN / 2).state == "succeeded"
 
 

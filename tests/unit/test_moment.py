@@ -170,6 +170,8 @@ def test_a_file_is_known_by_the_end_of_its_path(files: Shelf, file: str, numbers
 def test_what_names_no_file_is_refused(files: Shelf, file: str) -> None:
     with pytest.raises(JobError, match="names no file"):
         about_file.about(files.workspace, file)
+    reader = Reader(files.workspace, files.settings.embedding, lambda _: files.embedder)
+    assert reader.moment("", file, [], NOW)["memory_numbers"] == []
 
 
 def test_decisions_that_name_the_file_come_first_and_the_list_for_agents_is_of_the_same_memories(files: Shelf) -> None:

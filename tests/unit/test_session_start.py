@@ -55,17 +55,20 @@ def test_each_of_the_five_newest_sessions_says_what_was_asked_and_came_out_and_i
     asked = captured(
         8,
         decisions=(),
-        context="tell guests early which gallery uploads exceeded twelve megabytes, mail owners, hide pages",
+        context="warn guests early which gallery uploads exceeded twelve megabytes, mail owners, hide pages",
     )
-    kept = "keep token {} of every gallery, sidebar and footer safe → " + REPORT
-    older = [captured(number, decisions=(kept.format(number),)) for number in range(7, 0, -1)]
+    kept = {
+        number: " ".join(f"word{number}{sign}" for sign in "abcdefgh") + f" → {REPORT} It is round{number}."
+        for number in range(1, 8)
+    }
+    older = [captured(number, decisions=(kept[number],)) for number in sorted(kept, reverse=True)]
     text = block([newest, asked, *older], None, captured=by_rules(*range(10)))
     first = f"2026-11-20, #9: Topic 9: {WHOLE} (tray/keyring.py, app/tokens.py)"
     assert shown(text, "Sessions, the newest first") == [first]
     assert "## Earlier, perhaps changed since\n> - 2026-11-20, #8: " in text
     assert sessions(text)[1:3] == [
-        "Topic 8: tell guests early which gallery uploads exceeded twelve megabytes, mail owners, hide pages",
-        f"Topic 7: {kept.format(7)}",
+        "Topic 8: warn guests early which gallery uploads exceeded twelve megabytes, mail owners, hide pages",
+        f"Topic 7: {kept[7]}",
     ]
     assert len(sessions(text)) == 5
     assert "What holds" not in text, "what the rules captured may be overtaken"
@@ -78,22 +81,39 @@ def test_what_many_sessions_begin_with_alike_is_in_no_line() -> None:
     named = [titled(each, "Log of a conversation with an agent") for each in (*rounds, done)]
     text = block(named, None, captured=by_rules(1, 2, 3, 4))
     assert sessions(text) == [f"The first open task of the plan is done: {REPORT}"]
-    assert len(sessions(block(named[2:], None, captured=by_rules(1, 2)))) == 2, "two may go on with the same"
+    loop_once = block(named[2:], None, captured=by_rules(1, 2))
+    assert sessions(loop_once) == [f"Log of a conversation with an agent: {loop}"], "of two, only the newest asks it"
 
 
 def test_the_newest_session_s_line_says_what_is_open() -> None:
     step = "The main remaining task is the quota of each gallery's owner."
-    end = {"open_questions": (ASKED,), "next_steps": (step,)}
+    left = "The limit of megabytes for guests looks wrong."
+    end = {"open_questions": (left,), "next_steps": (step,)}
     text = block([captured(2, decisions=(WHOLE,), **end), captured(1, **end)], None, captured=by_rules(1, 2))
-    assert sessions(text)[0] == f"Topic 2: {WHOLE} – open: {step} – open: {ASKED}"
+    assert sessions(text)[0] == f"Topic 2: {WHOLE} – open: {step} – open: {left}"
     assert text.count("open: ") == 2
-    assert "open: " not in block([captured(1, open_questions=("Why not?",))], None, captured=by_rules(1))
+    asks = captured(1, decisions=(WHOLE,), open_questions=("Would you like me to add a limit for the guests too?",))
+    assert "open: " not in block([asks], None, captured=by_rules(1)), "an offer of the assistant"
 
 
-def test_of_a_session_of_several_parts_the_newest_decision_with_what_came_of_it_has_the_line() -> None:
+def test_of_a_session_of_several_parts_those_with_an_outcome_have_the_line_in_their_order() -> None:
     parts = [captured(4, "s", decisions=()), captured(3, "s"), captured(2, "s", decisions=(APART,))]
-    text = block([*parts, captured(1, "s", decisions=(WHOLE,))], None, captured=by_rules(1, 2, 3, 4))
-    assert shown(text, "Sessions, the newest first") == [f"2026-11-20, #2: Topic 1: {APART}"]
+    again = captured(1, "s", decisions=(WHOLE, f"{APART.partition(' →')[0]} → Nothing is limited now, as it was."))
+    text = block([*parts, again], None, captured=by_rules(1, 2, 3, 4))
+    assert shown(text, "Sessions, the newest first") == [f"2026-11-20, #2: Topic 1: {WHOLE} · {APART}"]
+    word = "guests and owners need no limit for their own gallery's uploads"
+    last = captured(5, "s", decisions=(WHOLE, word))
+    assert shown(block([last], None, captured=by_rules(5)), "Sessions, the newest first")[0].endswith(
+        f"keyring. · {word}"
+    )
+
+
+def test_what_was_asked_again_later_is_told_once_and_neither_a_question_nor_an_errand_without_an_outcome() -> None:
+    again = APART.replace("eight", "nine")
+    asked = "who may see the tokens of a gallery, and since when?"
+    newest = captured(3, decisions=(again,))
+    older = [captured(2, decisions=(APART,)), titled(captured(1, decisions=(), context=asked), asked)]
+    assert sessions(block([newest, *older], None, captured=by_rules(1, 2, 3))) == [f"Topic 3: {again}"]
 
 
 def test_what_somebody_stored_stands_before_what_a_model_summarised() -> None:

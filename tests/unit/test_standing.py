@@ -768,7 +768,8 @@ HINTS = [
     ("Sessions are kept in Postgres now.", 0.6, DISPUTED),
     ("Sessions have moved from there to Postgres.", 0.8, REPLACED),
     ("Sessions are kept in Postgres, not in Redis.", 0.45, DISPUTED),
-    ("Postgres instead of Redis, because of the last deploy.", 0.6, REPLACED),
+    ("Postgres instead of Redis, because of the last deploy.", 0.8, REPLACED),
+    ("Sessions are kept in Postgres, not just in Redis.", 0.6, 0.56),
     ("Sessions are kept in Postgres, not in MySQL.", 0.6, 0.56),
 ]
 

@@ -16,6 +16,7 @@ from bridge.settings import Settings, is_allowed_in_workspace, load, names
 from bridge.team import address, copy_age, membership, opening
 from bridge.team.gateway_team import GatewayTeam
 from bridge.team.postgres_team import PostgresTeam
+from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from worker.gateway.limits import Limits
@@ -212,6 +213,12 @@ def test_a_copy_whose_note_is_damaged_is_one_of_unknown_age(workspace: Workspace
     workspace.team_copy.write_bytes(damaged)
     assert copy_age.read(workspace) == (None, None, None, "")
     assert copy_age.current_at(workspace) is None
+
+
+def test_the_note_of_an_earlier_version_names_no_change(workspace: Workspace) -> None:
+    entry = {"current_at": clock.iso(NOW), "answers_until": clock.iso(NOW)}
+    workspace.team_copy.write_text(json.dumps(entry))
+    assert copy_age.read(workspace) == (NOW, NOW, None, "")
 
 
 # --- limits ---

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -57,35 +58,18 @@ def overview(workspace: Workspace, settings: Settings) -> Overview:
         "team_copy_at": copy_age.current_at(workspace),
         "team_problem": last_try.error_of(workspace),
     }
-    earlier = _earlier_model(workspace, settings)
-    left_out = 0 if status["team_copy_at"] is None else _left_out(workspace)
-    lines = advice(status, now, _from_elsewhere(workspace, settings), earlier, left_out)
+    from_elsewhere, left_out, earlier = 0, 0, None
+    with suppress(OSError, ValueError):  # the worker reports it when it reads the inbox
+        from_elsewhere = len(files_from_elsewhere(workspace, settings.config_folder))
+    with suppress(JobError):  # it is the memory_error
+        earlier = outdated_model(workspace, settings)
+        left_out = 0 if status["team_copy_at"] is None else len(copy_state(workspace).set_aside)
+    lines = advice(status, now, from_elsewhere, earlier, left_out)
     try:
         require_model(workspace, settings.embedding)
     except JobError as error:
         lines.insert(0, f"{error.message} Until then no memory is stored. {error.remediation}")
     return {**status, "advice": lines}
-
-
-def _left_out(workspace: Workspace) -> int:
-    try:
-        return len(copy_state(workspace).set_aside)
-    except JobError:
-        return 0  # it is the memory_error
-
-
-def _earlier_model(workspace: Workspace, settings: Settings) -> str | None:
-    try:
-        return outdated_model(workspace, settings)
-    except JobError:
-        return None  # it is the memory_error
-
-
-def _from_elsewhere(workspace: Workspace, settings: Settings) -> int:
-    try:
-        return len(files_from_elsewhere(workspace, settings.config_folder))
-    except (OSError, ValueError):
-        return 0  # the worker reports it when it reads the inbox
 
 
 def oldest_waiting(rows: list[JobRow], now: datetime) -> float | None:

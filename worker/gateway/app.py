@@ -225,15 +225,17 @@ class Gateway:
     async def _listen(self, request: Request, caller: Caller) -> Response:
         body = await self._body(request, caller, wire.Listen)
         authorization, workspace_id, node = request.headers.get("authorization"), body.workspace_id, body.node
-        if not self._polls.may_wait(authorization, workspace_id, node):
+        if node is None or not self._polls.may_wait(authorization, workspace_id, node):
             await to_thread.run_sync(access.require_visible, self._server, caller, workspace_id)
-            self._polls.add(authorization, caller, workspace_id, node)
+            if node is not None:
+                self._polls.add(authorization, caller, workspace_id, node)
+        mark = time.time() if node is None else body.mark
         began, seconds = time.monotonic(), min(body.seconds, _MOST_WAITED_SECONDS)
         with self.metrics.waiting.track_inprogress():
-            heard = await self._hub.wait(workspace_id, caller.token_id, body.mark, seconds)
+            heard = await self._hub.wait(workspace_id, caller.token_id, mark, seconds)
         if time.monotonic() - began < _SHORTEST_WAIT_SECONDS:
             self._limits.spend(caller.person, time.monotonic())
-        return _answer(heard._asdict())
+        return _answer(heard.changed if node is None else heard._asdict())
 
     async def _answer_question(self, request: Request, caller: Caller) -> Response:
         body = await self._body(request, caller, wire.Question)

@@ -48,7 +48,8 @@ def responders(executor: RequestExecutor, scope: Scope) -> dict[str, Respond]:
             if not fits:
                 what = "a list of numbers of memories" if name == "shown" else f"a text of at most {most} characters"
                 raise JobError("ARGUMENT_INVALID", f"{name} is {what}.")
-        prompt, file, output = (asked.get(name, "") for name in ("prompt", "file", "output"))
+        said = (asked.get(name, "") for name in ("prompt", "file", "output"))
+        prompt, file, output = (text.encode("utf-8", "replace").decode() for text in said)  # without half a character
         shown = asked.get("shown", [])
         return envelope(await executor.moment(prompt, file, output, shown))
 

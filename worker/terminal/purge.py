@@ -7,9 +7,9 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from bridge import trust
 from bridge.interface import envelope
@@ -29,15 +29,6 @@ _STOP_SECONDS = 120.0  # for the worker's running jobs
 _CHILD_SECONDS = 15.0  # the child of a worker that died may still be closing the stores
 
 
-@dataclass(frozen=True, slots=True)
-class OwnFolder:
-    """A folder to remove: its path, and the number and bytes of its files."""
-
-    path: str
-    files: int
-    bytes: int
-
-
 def show(answer: Envelope) -> None:
     """Print what was removed, or would be, and what remains."""
     if answer["folders"]:
@@ -45,7 +36,7 @@ def show(answer: Envelope) -> None:
     if answer["worker_stopped"]:
         say("The worker has stopped.")
     for folder in answer["folders"]:
-        say(f"{'Would remove' if answer['dry_run'] else 'Removed'} {_named(OwnFolder(**folder))}")
+        say(f"{'Would remove' if answer['dry_run'] else 'Removed'} {_named(folder)}")
     if not answer["folders"]:
         say(f"{answer['workspace']} has no memory that you made here.")
     if answer["waiting_jobs"]:
@@ -90,7 +81,7 @@ def purge(args: Given) -> Envelope:
         workspace=str(args.place.root),
         dry_run=args.dry_run,
         worker_stopped=was_stopped,
-        folders=[asdict(folder) for folder in folders],
+        folders=folders,
         waiting_jobs=jobs,
         trust_removed=is_unlisted,
         kept=[str(folder) for folder in args.place.own_folders if folder not in marked and os.path.lexists(folder)],
@@ -98,14 +89,14 @@ def purge(args: Given) -> Envelope:
     )
 
 
-def _measured(folder: Path) -> OwnFolder:
-    """The folder with the number and the bytes of what is below it. Follows no links."""
+def _measured(folder: Path) -> dict[str, Any]:
+    """The folder's path, with the number and the bytes of the files below it. Follows no links."""
     count = total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
             with contextlib.suppress(FileNotFoundError):  # a worker may be running
                 count, total = count + 1, total + Path(parent, name).lstat().st_size
-    return OwnFolder(str(folder), count, total)
+    return {"path": str(folder), "files": count, "bytes": total}
 
 
 def _waiting_jobs(workspace: Workspace) -> int:
@@ -167,26 +158,21 @@ def _lock(workspace: Workspace, marked: dict[Path, str], locks: contextlib.ExitS
 
 def _remove_folder(folder: Path, marker: Path) -> None:
     """Remove a folder with its content, its mark last. Links are removed and not followed. Raises OSError."""
-    for entry in _entries(folder):
-        if entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry.path)
+    for entry in list(folder.iterdir()):
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
         elif entry.name != marker.name:
-            files.remove(Path(entry.path))
+            files.remove(entry)
     files.remove(marker)
     folder.rmdir()
     files.sync_folder(folder.parent)
 
 
-def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
-    with os.scandir(folder) as entries:
-        yield from list(entries)
-
-
 # --- the view ---
 
 
-def _named(folder: OwnFolder) -> str:
-    return f"{Path(folder.path).name}: {counted(folder.files, 'file')}, {size(folder.bytes)}"
+def _named(folder: Mapping[str, Any]) -> str:
+    return f"{Path(folder['path']).name}: {counted(folder['files'], 'file')}, {size(folder['bytes'])}"
 
 
 def _with_jobs(count: int) -> str:
