@@ -6,8 +6,8 @@ session needs; which older one it needs, neither words nor files tell. Then what
 stored it; decisions also as a model summarised the newest session. What the rules captured may be overtaken.
 
 A wrong note is worse than none. So a captured session has a line only if it names enough, an earlier one more than the
-newest, and earlier ones stand as perhaps changed since. What was replaced is left out, and so are superseded memories
-and drafts. A line that does not fit is left out.
+newest, and earlier ones stand as perhaps changed since. What was replaced or asked again later is left out, and so are
+superseded memories and drafts. A line that does not fit is left out.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ _NO_FILE = re.compile(r"^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]
 RULES = "rules"  # the method without a model
 
 Became = Mapping[int, Mapping[str, str]]  # number -> what became of the memory's decisions, by their words
+Words = frozenset[str]
 Captured = Mapping[int, str]  # number -> the method by which a memory was captured
 
 
@@ -106,8 +107,8 @@ def block(
     notes = [parts[0] for parts in groups if parts[0].number not in captured]
     of_sessions = [parts for parts in groups if parts[0].number in captured]
     often = _often(of_sessions)
-    newer: list[frozenset[str]] = []  # what was asked later
-    lines = [_line(parts, remarks, captured, often, newer, is_newest=parts in of_sessions[:1]) for parts in groups]
+    newer: list[Words] = []  # what was asked later
+    lines = [_line(parts, remarks, captured, often, newer, parts in of_sessions[:1]) for parts in groups]
     told = [*filter(None, lines)]
     recent = [each.number for each in told if each.number in captured][:_RECENT]
     of_branch = {each.number for each in memories if each.content and branch in each.content.references.branches}
@@ -202,13 +203,7 @@ class _Pair(NamedTuple):
 
 
 def _line(
-    parts: Sequence[Memory],
-    became: Became,
-    captured: Captured,
-    often: set[str],
-    newer: list[frozenset[str]],
-    *,
-    is_newest: bool,
+    parts: Sequence[Memory], became: Became, captured: Captured, often: set[str], newer: list[Words], is_newest: bool
 ) -> _Line | None:
     """The line of a note that somebody stored, as ``Loans: We looked at how long loans last``, or of a captured session
     with these parts, the newest first; None where it names too little."""
@@ -219,11 +214,9 @@ def _line(
         return _Line(newest.number, words, source(newest), "")
     topic = "" if _opening(title(parts[-1])) in often else title(parts[-1])
     about = subject_words(title(parts[-1]))
-    pairs = [_understood(pair, often) for part in parts for pair in _pairs(part, about, became, captured)]
-    pairs = [pair for pair in pairs if not _is_overtaken(pair, newer)]
-    best, *further = sorted(filter(_says_something, pairs), key=_worth, reverse=True) or [
-        _Pair("", "", False, "", newest)
-    ]
+    pairs = [pair for part in parts for pair in _pairs(part, about, became, captured, often)
+             if not _is_overtaken(pair, newer)]  # fmt: skip
+    best, *further = sorted(pairs, key=_worth, reverse=True) or [_Pair("", "", False, "", newest)]
     is_cut = ": " in topic or topic.endswith("…")  # a request, perhaps behind words that both said
     named = topic.rpartition(": ")[0] if is_cut and best.asked else turn_words.without_courtesy(topic)
     is_told = bool(best.asked or best.outcome)
@@ -250,33 +243,18 @@ def _line(
     return _Line(best.memory.number, words + f" ({files})" * bool(files), source(best.memory), mark)
 
 
-def _understood(pair: _Pair, often: set[str]) -> _Pair:
-    """A pair without what was asked where that is a loop's, or is not understood alone."""
-    asked = "" if _opening(pair.asked) in often else turn_words.without_courtesy(pair.asked)
-    return pair._replace(asked="" if asked.endswith((":", "：")) else asked)
-
-
 def _worth(pair: _Pair) -> tuple[bool, int]:
     """What came out is worth most, then how much a pair names; of equal ones the newest decision comes first."""
     return bool(pair.outcome), min(_NAMES_ENOUGH, len(subject_words(f"{pair.asked} {pair.outcome}")))
 
 
-def _is_overtaken(pair: _Pair, newer: list[frozenset[str]]) -> bool:
+def _is_overtaken(pair: _Pair, newer: list[Words]) -> bool:
     """Whether the same was asked again later, or came out. Notes what this one says."""
     about, outcome = subject_words(pair.asked or pair.outcome), subject_words(pair.outcome)
     is_again = any(len(about & later) >= max(_ALIKE * len(about), _LEAST_SAID) for later in newer)
     is_overtaken = is_again or (bool(outcome) and outcome in newer)
     newer += [about, outcome]
     return is_overtaken
-
-
-def _says_something(pair: _Pair) -> bool:
-    """Whether something came out, or was wished: neither a question nor an errand without a report does."""
-    return bool(pair.outcome) or not _is_nothing(pair.asked)
-
-
-def _is_nothing(asked: str) -> bool:
-    return not asked or _asks(asked) or turn_words.is_errand(asked)
 
 
 def _asks(text: str) -> bool:
@@ -293,8 +271,11 @@ def _named(line: str) -> float:
     return sum(0.5 if word > "\u2e80" else 1 for word in subject_words(line))
 
 
-def _pairs(memory: Memory, about: frozenset[str], became: Became, captured: Captured) -> Iterator[_Pair]:
-    """What was asked in a memory of a session about these words, the newest decision first, then what was talked of."""
+def _pairs(memory: Memory, about: Words, became: Became, captured: Captured, often: set[str]) -> Iterator[_Pair]:
+    """What was asked in a memory of a session about these words, the newest decision first, then what was talked of.
+
+    What a loop asks is left out, and what is not understood alone; also a question or an errand without a report.
+    """
     talked = [(each, False, "") for each in _talked(memory.content.context if memory.content else "")]
     told = [*talked, *((each.words, True, each.mark) for each in _decisions(memory, became))]
     for place in (*reversed(range(len(talked), len(told))), *range(len(talked))):
@@ -302,7 +283,9 @@ def _pairs(memory: Memory, about: frozenset[str], became: Became, captured: Capt
         asked, _, outcome = words.partition(OUTCOME)
         is_report = _is_report(outcome) and subject_words(outcome) & (about | subject_words(asked))
         outcome = outcome if is_report or captured[memory.number] != RULES else ""
-        if not is_order(words):
+        asked = "" if _opening(asked) in often else turn_words.without_courtesy(asked)
+        asked = "" if asked.endswith((":", "：")) else asked
+        if not is_order(words) and (outcome or not (_asks(asked) or turn_words.is_errand(asked) or not asked)):
             yield _Pair(asked, outcome, is_decision and _named(asked) >= _LEAST_SAID, mark, memory, place)
 
 
