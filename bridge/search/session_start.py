@@ -281,17 +281,14 @@ def _pairs(memory: Memory, about: Words, became: Became, captured: Captured, oft
     for place in (*reversed(range(len(talked), len(told))), *range(len(talked))):
         words, is_decision, mark = told[place]
         asked, _, outcome = words.partition(OUTCOME)
-        is_report = _is_report(outcome) and subject_words(outcome) & (about | subject_words(asked))
-        outcome = outcome if is_report or captured[memory.number] != RULES else ""
+        told_of = subject_words(outcome)
+        is_report = turn_words.is_report(outcome) and len(told_of) >= _LEAST_SAID
+        is_related = not told_of.isdisjoint(about | subject_words(asked))
+        outcome = outcome if (is_report and is_related) or captured[memory.number] != RULES else ""
         asked = "" if _opening(asked) in often else turn_words.without_courtesy(asked)
         asked = "" if asked.endswith((":", "：")) else asked
         if not is_order(words) and (outcome or not (_asks(asked) or turn_words.is_errand(asked) or not asked)):
             yield _Pair(asked, outcome, is_decision and _named(asked) >= _LEAST_SAID, mark, memory, place)
-
-
-def _is_report(outcome: str) -> bool:
-    """Whether an answer says what was done, in a sentence that says something."""
-    return turn_words.is_report(outcome) and len(subject_words(outcome)) >= _LEAST_SAID
 
 
 def _files(parts: Sequence[Memory], words: str) -> list[str]:
