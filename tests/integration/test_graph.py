@@ -488,8 +488,8 @@ def test_an_unclean_end_alone_sets_nothing_aside(forks: Forks, workspace: Worksp
 def test_a_vector_that_is_lost_is_found_missing_and_written_again(forks: Forks, workspace: Workspace) -> None:
     DAMAGES["one table gone"](workspace)
     with forks.last() as fork:
-        assert fork.ask("memory_count") == 0
-        assert fork.ask("lag") == MANY, "the opening has seen it"
+        assert fork.ask("memory_count") == 1, "the record is in another table"
+        assert fork.ask("lag") == MANY - 1, "the opening has seen it"
         fork.ask("deliver_all")
         assert fork.ask("reconcile") == 0
         assert fork.ask("memory_count") == MANY

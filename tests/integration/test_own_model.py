@@ -260,12 +260,6 @@ def test_a_program_that_hangs_ends_with_its_children_and_others_are_served(tmp_p
     until(lambda: not process.exists() or not process.read_bytes(), "what it started is ended")
 
 
-def test_a_summary_that_says_nothing_makes_no_memory(place: OwnPlace) -> None:
-    place.answer(output=of_claude(json.dumps({"nothing": True, "title": "", "request": "", "decided": []})))
-    result = place.json("capture", "run", "--session", place.session())["result"]
-    assert (result["empty"], result["memories"], result["warnings"]) == (1, 0, [])
-
-
 def test_the_tool_writes_a_compactions_narrative_where_the_settings_name_it(tmp_path: Path) -> None:
     place = OwnPlace(tmp_path, COGNEE_MEMORY_LLM_TOOL="claude-code")
     prose = "The team first weighed several stores for the queue, and then kept to one file on this machine."

@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ from harness import PATIENCE, Place, RealWorker, git, is_running, processes, unt
 from inbox_door import file_of
 
 from bridge.settings import load
-from jobs import clock, launch
+from jobs import launch
 from jobs.kinds import KINDS
 from jobs.lock import is_held
 from jobs.model import Record
@@ -124,14 +123,6 @@ def test_what_was_dropped_before_and_during_the_start_is_found(place: Place) -> 
     finally:
         with worker:
             assert {place.ended(job_id).state for job_id in ids} == {"succeeded"}
-
-
-def test_a_job_runs_when_its_time_has_come_and_not_before(shared: Place) -> None:
-    due = clock.now() + timedelta(seconds=0.4)
-    record = shared.ended(shared.submit("noop", {}, not_before=clock.iso(due)), RESCAN / 2)
-    assert record.state == "succeeded"
-    assert record.started_at is not None
-    assert clock.parse(record.started_at) >= due - timedelta(milliseconds=1)
 
 
 # --- the heartbeat and the log ---

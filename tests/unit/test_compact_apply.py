@@ -674,7 +674,8 @@ def test_a_former_record_counts_as_a_source(stores: Stores) -> None:
     stores.store.add([(record, None)], "2026-10-03T00:00:00Z")
     add(stores, "Retry three times", day=9)
     found = preview(stores)
-    assert [summary["memory_type"] for summary in found["summaries"]] == ["decision_record", "summary"]
+    kinds = [(summary["memory_type"], summary["status"]) for summary in found["summaries"]]
+    assert kinds == [("decision_record", "DecisionRecord"), ("summary", "Active")]
     assert found["decision_record"]["consolidated_decisions"] == [
         "[Later] Retry three times (2026-10-09, #3) supersedes Retry five times (2026-10-01, #2)",
         "[Earlier] A (2026-10-01, #2)",
