@@ -59,7 +59,7 @@ def let_child_die(place: Place, point: str) -> None:
     """The end of a child that runs into its fault, and of its worker: else each next child would do so as well."""
     with place.faulty(f"kill@{point}"):
         worker = place.worker()
-    until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}")
+    until(lambda: "child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}")
     worker.kill()
 
 
