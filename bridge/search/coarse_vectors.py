@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 _ALONE_BYTES = 30 * 1024 * 1024  # that one processor sweeps before a second one could start
-_SWEPT_BYTES = 16 * 1024 * 1024
+_SWEPT_BYTES = 32 * 1024 * 1024
 _ROWS_AT_ONCE = 256  # that the cache has room for
 _LARGEST = 126  # before the dither
 _LONGEST_ROW = 1.01  # a longer one, or NaN, means a damaged file
