@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,9 @@ TALK = (
 )
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Place, RealWorker]]:
+@contextmanager
+def at_work(base: Path) -> Iterator[tuple[Place, RealWorker]]:
     """A worker of a user whose home has one session in this workspace."""
-    base = tmp_path_factory.mktemp("capture")
     place = Place(base, HOME=str(base / "home"))
     place.environment.pop("CLAUDE_CONFIG_DIR", None)
     claude_session(place, TALK)
@@ -28,8 +28,19 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Place, R
         yield place, worker
 
 
-def test_a_session_becomes_a_memory_that_a_question_finds(running: tuple[Place, RealWorker]) -> None:
-    place, _ = running
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Place, RealWorker]]:
+    with at_work(tmp_path_factory.mktemp("capture")) as both:
+        yield both
+
+
+def test_a_session_becomes_a_memory_that_a_question_finds_and_an_undo_takes_it_back(tmp_path: Path) -> None:
+    with at_work(tmp_path) as (place, _):
+        is_found(place)
+        is_taken_back(place)
+
+
+def is_found(place: Place) -> None:
     refused = place.json("capture", "run")
     assert (refused["success"], refused["error_code"]) == (False, "CAPTURE_OFF")
     shown = place.cli("capture", "preview", "--text").stdout
@@ -46,8 +57,8 @@ def test_a_session_becomes_a_memory_that_a_question_finds(running: tuple[Place, 
     assert (session["tool"], session["memories"]) == ("claude-code", 1)
 
 
-def test_again_is_nothing_and_an_undo_takes_it_back(running: tuple[Place, RealWorker]) -> None:
-    place, _ = running
+def is_taken_back(place: Place) -> None:
+    """Capturing the same again is nothing."""
     claude_session(place, TALK, 2)
     again = place.json("capture", "run")["result"]
     assert (again["sessions"], again["memories"]) == (2, 0), "a resumed session repeats the first one"
