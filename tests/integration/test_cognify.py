@@ -51,8 +51,9 @@ def process(model: LlmServer, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(scope="module")
-def looked_into(process: Fork) -> list[str]:
+def looked_into(process: Fork, model: LlmServer) -> list[str]:
     """Two texts that cognee has looked into: ids of their memories."""
+    model.reset()  # a test's script would hold until the next test, which is made ready after this
     result = process.result("cognify", {"texts": [ATLAS, BOREAS]})
     assert result["looked_into"] == 2
     return [memory["memory_id"] for memory in result["memories"]]
