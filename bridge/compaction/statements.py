@@ -80,14 +80,14 @@ _INSTEAD = re.compile(
     r"(?:\binstead of|(?:,|,? and) (?:not|never) (?:from|in|with|by|via|on|to|as|through|into))\b((?:\s+[\w./+#'-]+)+?)"
     r"(?=\s+(?:for|in|on|when|to|as|at|with)\b|[,.]|$)"
 )
-_REJECTED = re.compile(
-    r"(?:,?\s+(?:instead of|rather than|in place of)|,\s+(?:and\s+)?(?:not|never|no longer)(?!\s+(?:just|only)\b))\s+"
-    r"((?:[\w./+#'-]+\s*?){1,6}?)\s*"
-    r"(?=[^\w\s./+#'-]|\b(?:for|when|because|since|as|so|but|and|while|if|to)\b|\.\s|\.?$)",
+_REJECTED = re.compile(  # up to six words, each whole, so that a long one is not tried in parts
+    r"(?:,?\s(?:instead of|rather than|in place of)|,\s(?:and\s)?(?:not|never|no longer)(?!\s(?:just|only)\b))"
+    r"((?:\s[\w./+#'-]+(?![\w./+#'-])){1,6}?)"
+    r"(?=\s?[^\w\s./+#'-]|\s(?:for|when|because|since|as|so|but|and|while|if|to)\b|\s?$)",
     re.IGNORECASE,
 )
 _FROM_NOW = re.compile(
-    r",?\s*\b(?:now|any ?more|from now on"
+    r",?\s?\b(?:now|any ?more|from now on"
     rf"|(?:from|as of|since|starting) (?:{_BEGINNING}|version \S+|v\d\S*)(?: on(?:wards)?)?)\b",
     re.IGNORECASE,
 )

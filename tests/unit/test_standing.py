@@ -17,6 +17,7 @@ from hypothesis import given, settings as settings_of, strategies as st
 from job_copies import done, outcome, refused
 from questions import answer_to
 
+from bridge.compaction.statements import without_change, without_rejected
 from bridge.embedding import model_files
 from bridge.embedding.embedder import Embedder
 from bridge.embedding.local_models import ENGLISH
@@ -782,6 +783,11 @@ def test_a_word_of_change_counts_and_more_what_rejects_the_earlier_ones_words(
     monkeypatch.setattr(cross_encoder, "probability", lambda earlier, later: said)
     one_matter = np.ones((2, 1), np.float32)
     assert judge.replaces([("Sessions are kept in Redis.", later)], lambda texts: one_matter) == [counts]
+
+
+def test_a_very_long_word_is_read_at_once() -> None:
+    later = "It is B, not " + "a" * 20_000 + " b c d e f g h" + " " * 20_000 + "i"
+    assert without_change(without_rejected("It is A.", later)) == later
 
 
 def test_of_everyday_changes_a_third_are_disputed_and_of_what_holds_beside_nothing() -> None:
