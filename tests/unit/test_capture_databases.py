@@ -117,18 +117,21 @@ def put(path: Path, record: Record) -> Path:
 FORMS = pytest.mark.parametrize("put_session", [database_in, files_in])
 
 
+SAID = [
+    "user: Which cache do we use?",
+    "assistant: I look first.\n\nWe use Redis, because it expires keys.",
+    "user: Rename it.",
+    "assistant: Renamed.",
+]
+
+
 @FORMS
 def test_a_session_is_read_as_what_the_person_and_the_assistant_said(tmp_path: Path, put_session: Any) -> None:
     put_session(tmp_path, session(), ALL_KINDS)
     transcript = only_transcript("opencode", tmp_path)
     turns, findings = read("opencode", transcript)
     assert (transcript.session_id, transcript.title) == (SESSION, "The cache")
-    assert lines_of(turns) == [
-        "user: Which cache do we use?",
-        "assistant: I look first.\n\nWe use Redis, because it expires keys.",
-        "user: Rename it.",
-        "assistant: Renamed.",
-    ]
+    assert lines_of(turns) == SAID
     assert [turn.marker for turn in turns] == [None, None, "compacted", None]
     assert {turn.folder for turn in turns} == {str(WORKSPACE)}
     assert (turns[0].at, turns[0].place) == ("2026-08-04T10:00:01Z", "message 1")
@@ -354,12 +357,7 @@ def test_a_conversation_of_the_editor_is_found_in_every_list_and_read(tmp_path: 
     transcript = only_transcript("cursor", tmp_path)
     turns, findings = read("cursor", transcript)
     assert (transcript.session_id, transcript.title) == (COMPOSER, "The cache")
-    assert lines_of(turns) == [
-        "user: Which cache do we use?",
-        "assistant: I look first.\n\nWe use Redis, because it expires keys.",
-        "user: Rename it.",
-        "assistant: Renamed.",
-    ]
+    assert lines_of(turns) == SAID
     assert [turn.marker for turn in turns] == [None, None, "compacted", None]
     assert {turn.folder for turn in turns} == {"/home/ana/shop"}
     assert (turns[1].tools, turns[1].files) == ({"read_file_v2": 1}, ("src/cache.py",))
