@@ -216,19 +216,13 @@ def _line(
     about = subject_words(title(parts[-1]))
     pairs = [pair for part in parts for pair in _pairs(part, about, became, captured, often)
              if not _is_overtaken(pair, newer)]  # fmt: skip
-    best, *further = sorted(pairs, key=_worth, reverse=True) or [_Pair("", "", False, "", newest)]
+    best = max(pairs, key=_worth, default=_Pair("", "", False, "", newest))
     is_cut = ": " in topic or topic.endswith("…")  # a request, perhaps behind words that both said
     named = topic.rpartition(": ")[0] if is_cut and best.asked else turn_words.without_courtesy(topic)
     is_told = bool(best.asked or best.outcome)
     named = beside(named, best.asked or best.outcome) if is_told or not _asks(named) else ""
-    told = [best]
-    most = _FURTHER_NEWEST if is_newest else _FURTHER
-    for pair in (*islice((pair for pair in further if pair.outcome), most), *pairs[:1]):  # and the last decision
-        new = subject_words(_said(pair)) - subject_words(" ".join(map(_said, told)))
-        is_last_word = pair.outcome or (pair.is_decision and pair in further)
-        if is_last_word and len(new) >= _LEAST_NEWEST and not pair.mark and captured[newest.number] == RULES:
-            told.append(pair)
-    told.sort(key=lambda pair: (pair.memory.number, pair.place))
+    by_rules = captured[newest.number] == RULES
+    told = _told(best, pairs, _FURTHER_NEWEST if is_newest else _FURTHER) if by_rules else [best]
     words = ": ".join(filter(None, [named, _PART.join(map(_said, told))]))
     files = ", ".join(_files([best.memory, *parts], words))
     if _named(words) < _LEAST_SAID or _named(f"{words} {files}") < (_LEAST_NEWEST if is_newest else _LEAST_EARLIER):
@@ -246,6 +240,17 @@ def _line(
 def _worth(pair: _Pair) -> tuple[bool, int]:
     """What came out is worth most, then how much a pair names; of equal ones the newest decision comes first."""
     return bool(pair.outcome), min(_NAMES_ENOUGH, len(subject_words(f"{pair.asked} {pair.outcome}")))
+
+
+def _told(best: _Pair, pairs: Sequence[_Pair], most: int) -> list[_Pair]:
+    """The best pair, and of ``most`` others with an outcome and the last decision those that tell something new, in the
+    order in which they were said."""
+    told, by_worth = [best], sorted(pairs, key=_worth, reverse=True)
+    for pair in (*islice((pair for pair in by_worth if pair.outcome and pair is not best), most), *pairs[:1]):
+        new = subject_words(_said(pair)) - subject_words(" ".join(map(_said, told)))
+        if (pair.outcome or pair.is_decision) and len(new) >= _LEAST_NEWEST and not pair.mark:
+            told.append(pair)
+    return sorted(told, key=lambda pair: (pair.memory.number, pair.place))
 
 
 def _is_overtaken(pair: _Pair, newer: list[Words]) -> bool:
