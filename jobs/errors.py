@@ -434,8 +434,8 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Nothing was read or stored. Go into the project's folder, or name it with the option --workspace.",
     ),
     ErrorKind(
-        "WORKSPACE_NOT_TRUSTED", _G, "The workspace contains jobs or memories that this user did not create here.",
-        "Inspect .cognee_jobs and .cognee_memory, then run: cognee-memory trust.",
+        "WORKSPACE_NOT_TRUSTED", _W, "The workspace contains jobs or memories that this user did not create here.",
+        "Inspect .cognee_jobs and .cognee_memory, then run: cognee-memory trust.", 500,
     ),
     ErrorKind(
         "PURGE_INCOMPLETE", _G, "Some of the workspace's own folders could not be removed.",

@@ -342,8 +342,7 @@ def test_a_worker_stops_when_git_begins_to_track_a_store(place: Place) -> None:
         git(root, "add", "-f", ".cognee_memory/receipts/pulled.json")
         assert worker.process.wait(PATIENCE) == 0
         assert "git tracks .cognee_memory/receipts/pulled.json" in place.log()
-    record = place.record(running)
-    assert record.state == "queued"
+    assert place.record(running).state in ("queued", "retrying")  # the child may have seen it before the worker
     assert place.json("ingest", "a", "b")["error_code"] == "WORKSPACE_NOT_TRUSTED"
     git(root, "rm", "-rq", "--cached", ".cognee_memory")
     with place.worker():
