@@ -70,7 +70,8 @@ def test_a_worker_adopts_no_memory_from_elsewhere(running: tuple[Place, RealWork
     (memory / "memory.db").write_bytes((tmp_path / "own" / "memory.db").read_bytes())
     waiting = place.submit("ingest", text("The gamma fact.", "gamma"))
     record = place.in_state(waiting, "retrying")
-    assert record.error and record.error["code"] == "WORKSPACE_NOT_TRUSTED"
+    assert record.error is not None
+    assert record.error["code"] == "WORKSPACE_NOT_TRUSTED"
     assert sorted(path.name for path in memory.iterdir()) == ["memory.db"], "nothing was written into it"
     shutil.rmtree(memory)
     (tmp_path / "own").rename(memory)
