@@ -58,7 +58,7 @@ _TABLE: dict[Part, str] = {
     # The person doubts the answer before, but not what was asked.
     "disputes": """
         hmm* hm um uhm huh sorry but that's_not that's_wrong this_is_not this_is_wrong it's_not it's_still
-        it_is_still
+        it_is_still i_don't_see i_see_no i_still
         not_quite not_what not_like why_did why_would why_are why_is you_didn't you_shouldn't you_misunderstood
         you_forgot
         it_didn't it_doesn't it_still it_named it_only one_issue one_problem still
@@ -113,15 +113,16 @@ _TABLE: dict[Part, str] = {
         確認 説明 見せ 実行 テスト 調べ 直して 何 どう 例えば 확인 설명 보여 실행 테스트 찾아 고쳐 무엇 어떻게""",
     # The assistant reports what was done, or what holds from now on. English participles are in ``_PARTICIPLE``.
     "done": """
-        now no_longer is_complete fix_is_in saved_to
+        now no_longer is_complete is_in_place are_in_place fix_is_in saved_to
         erledigt fertig umgestellt geändert entfernt hinzugefügt ersetzt angepasst eingebaut behoben umbenannt
         aktualisiert
         c'est_fait terminé ajouté* supprimé* remplacé* modifié* corrigé* renommé* créé* mis_à_jour
         hecho listo añadid* agregad* eliminad* cambiad* actualizad* reemplazad* corregid* cread*
-        feito adicionad* removid* alterad* atualizad* substituíd* corrigid* criad* fatto aggiunt* rimoss* modificat*
-        aggiornat* sostituit* corrett* creato creata creati
-        готово сделано добавлен* удал*н* изменен* обновлен* заменен* исправлен исправлена исправлено
-        исправлены создан создана создано созданы теперь
+        feito adicionad* removid* alterad* atualizad* substituíd* corrigid* criad* fatto aggiunt* rimoss*
+        modificato modificata aggiornat* sostituit* corrett* creato creata creati
+        готово сделано добавлен добавлена добавлено добавлены удален удалён удалена удалено удалены изменен изменён
+        изменена изменено изменены обновлен обновлён обновлена обновлено обновлены заменен заменён заменена заменено
+        заменены исправлен исправлена исправлено исправлены создан создана создано созданы теперь
         已实现 已统一 已补充 已完成 已移除 已改 已添加 已更新 已删除 已修 已新增 完成了 改为 移除了
         しました 済み 完了 変更され 追加され 했습니다 되었습니다 완료""",
     # The assistant says that it was wrong, or that the person has a point.
@@ -166,13 +167,13 @@ _TABLE: dict[Part, str] = {
         дальше 下一步 继续 次に 다음""",
     # A sentence that is about the one before it, and does not say what.
     "refers": """
-        none_of_these all_of_these both_of_these
+        none_of_these all_of_these both
         this that that'll that's it it's it'll these those das dies es ça cela c'est esto eso isso isto questo quello
         это 这 那 これ それ 이것 그것""",
     # Tests that pass, a commit, what was read: the assistant reports it, and nothing follows from it.
     "chores": """
-        tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed ahead_of
-        working_tree fast-forward* up_to_date_with type_errors typecheck* lint* compiles_without commit_message
+        added_debug* tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed
+        ahead_of working_tree fast-forward* up_to_date type_errors typecheck* lint* compiles_without commit_message
         my_understanding staged_for i_now_understand i've_reviewed i've_analyzed
         i've_read i've_loaded i've_examined i_can_now i_now_have based_on_my clear_understanding i_apologize
         my_apologies alle_tests tests_laufen les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano
@@ -201,20 +202,32 @@ _TABLE: dict[Part, str] = {
         puoi
         я мы ты вы мне нам 我 你 您 们 请 吗 吧 私 僕 ください ましょう です 저 나 우리 세요 까요""",
 }
+_VERBED = (
+    r"(?:add|adapt|adjust|allow|appli|bump|capp|chang|clean|configur|convert|correct|creat|delet|disabl|dropp|enabl"
+    r"|enhanc|ensur|expand|extend|extract|fix|handl|implement|improv|increas|integrat|introduc|limit|mov|migrat|modif"
+    r"|modifi|preserv|reduc|refactor|remov|renam|reorder|reorganiz|replac|resolv|restor|revert|simplifi|sort|stor|switch"
+    r"|updat|upgrad|us|wrapp|wir)ed\b|(?:built|kept|made|rewrote|wrote)\b"
+)
 _PARTICIPLE = re.compile(
-    r"^\W*(?:all )?done\b|^\W*(?:add|adapt|adjust|allow|appli|bump|chang|clean|configur|convert|correct|creat|delet"
-    r"|disabl|dropp|enabl|enhanc|ensur|expand|extend|extract|fix|handl|implement|improv|increas|integrat|introduc|mov"
-    r"|migrat|modif|modifi|preserv|reduc|refactor|remov|renam|reorder|reorganiz|replac|resolv|restor|revert|simplifi"
-    r"|sort|stor|switch|updat|upgrad|us|wrapp|wir)ed\b|^\W*(?:built|kept|made|rewrote|wrote)\b"
-    r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!the\b|some\b|one\b|found|identified|noticed|checked"
-    r"|seen|read|reviewed|looked|got)\w+(?:ed|en|t|e|d)\b|\b(?:has|have) (?:all )?been (?:\w+ly )?\w+ed\b"
-    r"|\b(?:is|are|was|were) (?:removed|added|updated|replaced|renamed|fixed)\b",
+    rf"^\W*(?:all )?done(?=\W*$|[.:!,]| [–—-])|^\W*(?:{_VERBED})(?! using\b)"
+    rf"|(?:^|[.:;!,] |\band )\W*i (?:\w+ly |also )*(?:{_VERBED})"
+    r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!the\b|some\b|one\b|found|identified|noticed|checked|observed|launched"
+    r"|seen|read|reviewed|looked|got)\w+(?:ed|en|t|e|d)\b|\b(?:has|have) (?:all |now )?been (?:\w+ly )?\w+ed\b"
+    r"|\b(?:is|are) (?:removed|added|updated|replaced|renamed|fixed|capped|limited|moved|disabled|enabled)\b",
     re.IGNORECASE,
 )
-# "Now" that reports nothing: what goes on, should be so, or comes next.
+# "Now" that reports nothing: what goes on, should be so, is understood, or comes next.
 _NOT_DONE = re.compile(
-    r"\b(?:right|for|clear|but) now\b|\bshould\b.*?\bnow\b|\bnow (?:\w+ing|i|we|you|need)\b|\(now\)|^\W*now,"
-    r"|^\W*[^\W_]+ing .*\bnow\b|теперь (?:давай\w*|мне|нам|у нас|нужно|надо|я|\w+(?:[аеёи]м|ю|у))\b",
+    r"\b(?:right|for|clear|but|until|which|what is|what['’]s) now\b|\.now\b|\bshould\b.*?\bnow\b|\bnow\b.*?\bshould\b"
+    r"|\bnow (?:\w+ing|i|we|you|need|or later|clear|understood)\b|\(now\)|^\W*now,|\bwhy\b.*\b(?:now|no longer)\b"
+    r"|(?:^|[.!] )\W*[^\W_]+ing .*\bnow\b|\bтеперь\b.*?\bдолж\w+"
+    r"|теперь(?:,| (?:давай\w*|мне|мы|вы|нам|у нас|у меня|надо|когда|понят\w+|видно|ясно|я|\w+(?:[аеёи]м|ю|у))\b)",
+    re.IGNORECASE,
+)
+# What may be, or is said against something: no report.
+_UNSURE = re.compile(
+    r"\b(?:might|should|probably|seems?|yet|would say|ensure that|make sure|mistake|нужно|возможно|может)\b"
+    r"|^\W*(?:however|but|although|despite|even|since|unfortunately)\b",
     re.IGNORECASE,
 )
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
@@ -275,7 +288,8 @@ def says(part: Part, text: str) -> bool:
 
 def is_report(outcome: str) -> bool:
     """Whether an answer says what was done, not what will be, or what the person may do now."""
-    return says("done", outcome) and not says("plans", outcome) and not begins("intends", outcome)
+    is_sure = _UNSURE.search(outcome) is None and not says("remains", outcome)
+    return is_sure and says("done", outcome) and not says("plans", outcome) and not begins("intends", outcome)
 
 
 def is_errand(request: str) -> bool:

@@ -614,6 +614,15 @@ CHANGES_OF_SUBJECT = [
 ]
 
 
+REPORTS = "Done: it retries five times.|I renamed it to UPLOAD_SECONDS.|The limit is in place.|Теперь лимит равен пяти."
+NO_REPORTS = """DONE tasks: #001|The requirements are now clear.|Until now, it only saw the name.|Now it should work.
+|It has `time.Now()` in it.|I've launched seven agents.|Do it now or later.|However, the limit has been removed."""
+
+
+def test_a_report_says_what_was_done_and_not_what_may_be_so() -> None:
+    assert "|".join(filter(words.is_report, f"{REPORTS}|{NO_REPORTS}".split("|"))) == REPORTS
+
+
 @pytest.mark.parametrize(("text", "is_other"), CHANGES_OF_SUBJECT)
 def test_a_person_can_say_that_the_subject_changes(text: str, is_other: bool) -> None:
     assert words.changes_subject(text) is is_other
