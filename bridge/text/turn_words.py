@@ -98,7 +98,7 @@ _TABLE: dict[Part, str] = {
         suggest get_started move_on get_back come_back go_through work_through check_off create_a_branch
         create_a_new_branch
         create_a_new_git_branch create_a_pr there_are there's understand troubleshoot plan work_on start_working
-        browse walk take scan inspect examine perform
+        browse walk take scan inspect examine perform feel_free
         propose help address respond shift sort_this talk pause discuss write_up draft make_sure_you include_th*
         confirm start_the start_a start_with restart install build deploy what how who
         when where
@@ -221,13 +221,14 @@ _NOT_DONE = re.compile(
     r"\b(?:right|for|clear|but|until|which|what is|what['’]s) now\b|\.now\b|\bshould\b.*?\bnow\b|\bnow\b.*?\bshould\b"
     r"|\bnow (?:\w+ing|i|we|you|need|or later|clear|understood)\b|\(now\)|^\W*now,|\bwhy\b.*\b(?:now|no longer)\b"
     r"|(?:^|[.!] )\W*[^\W_]+ing .*\bnow\b|\bтеперь\b.*?\bдолж\w+"
-    r"|теперь(?:,| (?:давай\w*|мне|мы|вы|нам|у нас|у меня|надо|когда|понят\w+|видно|ясно|я|\w+(?:[аеёи]м|ю|у))\b)",
+    r"|теперь(?:,| (?:давай\w*|мне|мы|вы|нам|у нас|у меня|надо|когда|понят\w+|видно|ясно|я|\w+(?:[аеёи]м|мся|ю|у))\b)"
+    r"|\bли теперь\b",
     re.IGNORECASE,
 )
 # What may be, or is said against something: no report.
 _UNSURE = re.compile(
     r"\b(?:might|should|probably|seems?|yet|would say|ensure that|make sure|mistake|нужно|возможно|может)\b"
-    r"|^\W*(?:however|but|although|despite|even|since|unfortunately)\b",
+    r"|^\W*(?:however|but|although|despite|even|since|unfortunately|if|wenn|falls|si|se|если|несмотря)\b",
     re.IGNORECASE,
 )
 # Words of which a request consists that names no subject: a greeting, consent, "continue".

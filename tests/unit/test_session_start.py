@@ -127,7 +127,7 @@ def test_what_somebody_stored_stands_before_what_a_model_summarised() -> None:
         ("Topic", "look at it", None),
         ("Fix lint", "fix lint → Lint passes.", None),
         ("Tokens", f"keep the tokens of topics safe → {REPORT}", f"keep the tokens of topics safe → {REPORT}"),
-        ("Sign-in", f"hello · can you keep the sign-in tokens safe → {REPORT}", f"keep the sign-in tokens safe → {REPORT}"),
+        ("Sign-in", f"hello · can you keep sign-in tokens safe → {REPORT}", f"keep sign-in tokens safe → {REPORT}"),
         ("Guests", "refuse large pictures quickly, tell their owner why → Pictures may be large.", None),
         ("Guests", f"refuse large pictures quickly, tell their owner why → {REPORT}", REPORT),
         ("Guests", f"I still see the old keyring's tokens → {REPORT}", REPORT),
@@ -138,7 +138,7 @@ def test_what_somebody_stored_stands_before_what_a_model_summarised() -> None:
          f"Keyring of the tray: keep the sign-in tokens safe → {REPORT}"),
         (REPORT[:60], REPORT, REPORT),
     ],
-    ids=["no subject", "an errand", "said", "courtesy", "nothing came out", "another subject", "a doubt", "words of two",
+    ids=["no subject", "an errand", "said", "courtesy", "nothing came out", "another subject", "a doubt", "two words",
          "a request", "a name", "a report"],
 )  # fmt: skip
 def test_a_session_s_line_says_what_is_known_of_it_and_one_that_names_little_has_none(
