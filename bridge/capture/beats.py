@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ..text import turn_words as words
+from ..text import passages, turn_words as words
 from ..text.query_words import subject_words
 from ..text.sections import newlines, one_line
 from .kept_turns import OPENING
@@ -164,13 +164,20 @@ def _add(found: list[Beat], beat: Beat, before: str, tells_tools: bool) -> None:
     elif words.begins("continues", request) or (words.is_empty(request) and not words.begins("retracts", request)):
         if not last.done:
             _go_on(last, beat)
-    elif words.begins("retracts", request) or (words.begins("disputes", request) and words.says("wishes", request)):
+    elif _takes_back(beat):
         last.is_withdrawn = not (words.is_empty(request) and last.offer and last.done)  # "no" to a further offer
         found.append(beat)
     elif words.begins("disputes", request):
         _go_on(last, beat)
     else:
         found.append(beat)
+
+
+def _takes_back(beat: Beat) -> bool:
+    """Whether the person takes back what was done for the beat before."""
+    doubts = words.begins("disputes", beat.request) and words.says("wishes", beat.request)
+    is_reverted = any(words.begins("reverts", one) for one in passages.sentences(one_line(beat.request[:_TALK])))
+    return doubts or is_reverted or words.begins("retracts", beat.request)
 
 
 def _go_on(last: Beat, beat: Beat) -> None:

@@ -119,6 +119,8 @@ def test_a_correction_withdraws_what_it_corrects_from_decisions_and_context(corr
     assert len(content.decisions) == 1
     assert correction[:20] in content.decisions[0]
     assert "hidden" not in repr((content.decisions, content.context))
+    reverted = of(ASKED, DONE, "The help looks empty now. Please revert that.", "I restored the command.*").content
+    assert "hidden" not in repr((reverted.decisions, reverted.context))
 
 
 def test_a_later_wish_on_the_same_object_replaces_the_earlier_one() -> None:
