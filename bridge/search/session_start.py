@@ -247,7 +247,7 @@ def _line(
     told = _told(best, pairs, _FURTHER_NEWEST if is_newest else _FURTHER) if by_rules else [best]
     said = _PART.join(map(_said, told))
     topic = title(parts[-1])
-    is_named = not by_rules or _names(topic, said)
+    is_named = not by_rules or _names(topic, told)
     words = ": ".join(filter(None, [beside(topic, said) if is_named and _opening(topic) not in often else "", said]))
     files = ", ".join(_files([best.memory, *parts], words))
     if _named(words) < _LEAST_SAID or _named(f"{words} {files}") < (_LEAST_NEWEST if is_newest else _LEAST_EARLIER):
@@ -267,11 +267,11 @@ def _worth(pair: _Pair) -> tuple[bool, bool, int]:
     return bool(pair.outcome), bool(pair.asked), min(_NAMES_ENOUGH, len(subject_words(f"{pair.asked} {pair.outcome}")))
 
 
-def _names(topic: str, said: str) -> bool:
-    """Whether a title is a name for what is said: the rules may have made it of a request, and of words of others."""
+def _names(topic: str, told: Sequence[_Pair]) -> bool:
+    """Whether a title is a name for all that is told: the rules may have made it of one request, and of others' words."""
     is_request = ": " in topic or topic.endswith("…") or _asks(topic) or turn_words.is_errand(topic)
     is_name = not is_request and not turn_words.begins("orders", topic) and topic[:1].upper() == topic[:1]
-    return is_name and not subject_words(topic).isdisjoint(subject_words(said))
+    return is_name and all(subject_words(topic) & subject_words(_said(pair)) for pair in told)
 
 
 def _told(best: _Pair, pairs: Sequence[_Pair], most: int) -> list[_Pair]:
