@@ -47,11 +47,6 @@ _FURTHER_NEWEST, _FURTHER = 2, 1  # requests with an outcome that a line has bes
 _ALIKE = 0.6  # of the words of a request that a later one has too
 _NAMES_ENOUGH = 8  # different words
 _RELATED = 2  # words that a request and its outcome have in common
-_CODE = re.compile(r"`[^`\s]{5,60}`|#\d+")
-_FILE = re.compile(r"[./]")
-_TAKES_BACK = re.compile(r"\b(?:remov|delet|revert|dropp|undid)", re.IGNORECASE)
-_PATH = re.compile(r"\S*/\S+")
-_NUMBER = re.compile(r"\d+$")  # of a line or message
 _LEAST_NEW = 5  # words of a further outcome that the line has not
 _LEAST_SAID = 3  # words of a request, or an outcome, that says something
 _OFTEN, _OPENING = 3, 40  # sessions in which a request begins alike, and its characters
@@ -62,6 +57,10 @@ _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as 
 
 # What looks like a path: "Next.js/Nuxt.js", a place in a trace; the log of another session, named by its day.
 _NO_FILE = re.compile(r"^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]*$")
+
+_CODE, _FILE, _PATH = re.compile(r"`[^`\s]{5,60}`|#\d+"), re.compile(r"[./]"), re.compile(r"\S*/\S+")
+_TAKES_BACK = re.compile(r"\b(?:remov|delet|revert|dropp|undid)", re.IGNORECASE)
+_PLACE = re.compile(r"\d+$")  # the number of a line or message
 
 RULES = "rules"  # the method without a model
 
@@ -99,7 +98,7 @@ def _said_at(memory: Memory, evidence: Iterable[tuple[str, int, str]]) -> dict[s
     content = memory.content
     lines = {"context": content.context.split("\n"), "decisions": content.decisions} if content else {}
     told = {(section, at): one_line(line) for section, all_of in lines.items() for at, line in enumerate(all_of)}
-    places = ((told.get((section, at)), _NUMBER.search(place)) for section, at, place in evidence)
+    places = ((told.get((section, at)), _PLACE.search(place)) for section, at, place in evidence)
     return {line: int(number[0]) for line, number in places if line and number}
 
 
@@ -238,8 +237,14 @@ def _line(
         words = ": ".join(filter(None, dict.fromkeys((title(newest), gist(undecided)))))
         return _Line(newest.number, words, source(newest), "")
     by_rules = captured[newest.number] == RULES
-    pairs = [pair for part in parts for pair in _pairs(part, by_rules, became, said_at.get(part.number, {}), often)
-             if not _is_overtaken(pair, newer)]  # fmt: skip
+    pairs: list[_Pair] = []
+    is_doubted = False  # the last answer of the part before
+    for part in parts:
+        places = said_at.get(part.number, {})
+        found = [*_pairs(part, by_rules, became, places, often)][is_doubted:]
+        pairs += [pair for pair in found if not _is_overtaken(pair, newer)]
+        first = min(places, key=places.__getitem__, default="")
+        is_doubted = turn_words.begins("disputes", first) or turn_words.begins("retracts", first)
     pairs = [pair for pair in pairs if pair.outcome or is_newest or not by_rules]
     if not pairs:
         return None
@@ -268,7 +273,7 @@ def _worth(pair: _Pair) -> tuple[bool, bool, int]:
 
 
 def _names(topic: str, told: Sequence[_Pair]) -> bool:
-    """Whether a title is a name for all that is told: the rules may have made it of one request, and of others' words."""
+    """Whether a title is a name for all that is told: the rules may have made it of another request."""
     is_request = ": " in topic or topic.endswith("…") or _asks(topic) or turn_words.is_errand(topic)
     is_name = not is_request and not turn_words.begins("orders", topic) and topic[:1].upper() == topic[:1]
     return is_name and all(subject_words(topic) & subject_words(_said(pair)) for pair in told)
@@ -286,8 +291,8 @@ def _told(best: _Pair, pairs: Sequence[_Pair], most: int) -> list[_Pair]:
 
 
 def _is_overtaken(pair: _Pair, newer: list[Words]) -> bool:
-    """Whether the same was asked again later, or came out, or something else came of a part of the code that the
-    outcome names. Notes what this one says."""
+    """Whether the same was asked again later, or came out, or something else came of code or a number that the outcome
+    names; files are named by much, so only what takes something back counts there. Notes what this one says."""
     about, outcome = subject_words(pair.asked or pair.outcome), subject_words(pair.outcome)
     code = frozenset(_CODE.findall(pair.outcome))
     is_again = any(len(about & later) >= max(_ALIKE * len(about), _LEAST_SAID) or code & later for later in newer)

@@ -104,6 +104,11 @@ def test_of_a_session_of_several_parts_those_with_an_outcome_have_the_line_in_th
     mixed = captured(6, decisions=(WHOLE,), context=APART)
     in_order = block([mixed], None, captured=by_rules(6), said_at={6: {WHOLE: 2, APART: 9}})
     assert sessions(in_order) == [f"{WHOLE} · {APART}"]
+    mended = "The upload form now counts the pictures of guests before it sends them."
+    doubt = f"hmm, guests still see no limit → {mended}"
+    doubted = [captured(8, "s", decisions=(), context=doubt), captured(7, "s", decisions=(WHOLE, APART))]
+    told = block(doubted, None, captured=by_rules(7, 8), said_at={8: {doubt: 1}})
+    assert sessions(told) == [f"{WHOLE} · {mended}"], "the last answer before it was doubted"
 
 
 def test_what_was_asked_again_later_is_told_once_and_neither_a_question_nor_an_errand_without_an_outcome() -> None:
