@@ -241,8 +241,8 @@ def _line(
     is_doubted = False  # the last answer of the part before
     for part in parts:
         places = said_at.get(part.number, {})
-        found = [*_pairs(part, by_rules, became, places, often)][is_doubted:]
-        pairs += [pair for pair in found if not _is_overtaken(pair, newer)]
+        found = [(pair, _is_overtaken(pair, newer)) for pair in _pairs(part, by_rules, became, places, often)]
+        pairs += [pair for pair, is_overtaken in found[is_doubted:] if not is_overtaken]
         first = min(places, key=places.__getitem__, default="")
         is_doubted = turn_words.begins("disputes", first) or turn_words.begins("retracts", first)
     pairs = [pair for pair in pairs if pair.outcome or is_newest or not by_rules]
