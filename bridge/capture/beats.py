@@ -256,6 +256,9 @@ def told(beat: Beat, asked: frozenset[str]) -> str:
     said = [one for one in said if not any(words.begins(part, one.text) for part in ("intends", "upkeep"))]
     said = [one for one in said if not one.is_step] or said
     reports = [one for one in said if words.says("done", one.text)]
+    if beat.changed and not reports:
+        reports = [one for one in said if len(asked & subject_words(one.text)) > 1]
+        reports = [one for one in reports if words.is_report(plain(one.text), is_done=True)]
     if beat.done and not reports:
         reports = [one for one in said if words.says("concedes", one.text) and asked & subject_words(one.text)]
     candidates = reports if beat.done else [one for one in said if one.text.endswith(_STOPS)]

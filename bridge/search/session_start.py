@@ -60,7 +60,7 @@ _NO_FILE = re.compile(r"^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]
 
 _CODE, _FILE, _PATH = re.compile(r"`[^`\s]{5,60}`|#\d+"), re.compile(r"[./]"), re.compile(r"\S*/\S+")
 _TAKES_BACK = re.compile(r"\b(?:remov|delet|revert|dropp|undid)", re.IGNORECASE)
-_PLACE = re.compile(r"\d+$")  # the number of a line or message
+_NUMBER = re.compile(r"\d+")
 
 RULES = "rules"  # the method without a model
 
@@ -98,8 +98,8 @@ def _said_at(memory: Memory, evidence: Iterable[tuple[str, int, str]]) -> dict[s
     content = memory.content
     lines = {"context": content.context.split("\n"), "decisions": content.decisions} if content else {}
     told = {(section, at): one_line(line) for section, all_of in lines.items() for at, line in enumerate(all_of)}
-    places = ((told.get((section, at)), _PLACE.search(place)) for section, at, place in evidence)
-    return {line: int(number[0]) for line, number in places if line and number}
+    places = ((told.get((section, at)), _NUMBER.findall(place)) for section, at, place in evidence)
+    return {line: int(numbers[-1]) for line, numbers in places if line and numbers}
 
 
 def _lost(decisions: Sequence[str], words: Sequence[str]) -> dict[str, str]:
@@ -342,10 +342,11 @@ def _certain(asked: str, outcome: str, is_decision: bool) -> tuple[str, str]:
     if not (outcome or is_decision or turn_words.says("addresses", asked)):
         asked, outcome = "", asked  # nobody asked for it in words
     about, told_of = subject_words(asked), subject_words(outcome)
-    if len(told_of) < _LEAST_SAID or not turn_words.is_report(outcome):
+    if len(told_of) < _LEAST_SAID or not turn_words.is_report(outcome, is_done=is_decision):
         is_wish = is_decision and _named(asked) >= _LEAST_NEWEST and not turn_words.begins("accepts", asked)
         return f"asked: {asked}" if is_wish else "", ""
-    if len(about & told_of) >= max(1, min(_RELATED, len(about) // 2)) and not turn_words.begins("disputes", asked):
+    common = len(about & told_of) + len({*_NUMBER.findall(asked)} & {*_NUMBER.findall(outcome)})
+    if common >= max(1, min(_RELATED, len(about) // 2)) and not turn_words.begins("disputes", asked):
         return asked, outcome
     is_clear = len(subject_words(_PATH.sub("", outcome))) >= _LEAST_NEWEST and not turn_words.begins("refers", outcome)
     return "", outcome if is_clear else ""

@@ -201,6 +201,7 @@ _UNSURE = re.compile(
     r"|^\W*(?:however|but|although|despite|even|since|unfortunately|if|wenn|falls|si|se|если|несмотря)\b",
     re.IGNORECASE,
 )
+_WAS = re.compile(r"\b(?:because|was|were|had|before|previously|used to)\b", re.IGNORECASE)
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
     "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
@@ -257,16 +258,13 @@ def says(part: Part, text: str) -> bool:
     return is_said or (part == "done" and _PARTICIPLE.search(text) is not None)
 
 
-def is_report(outcome: str) -> bool:
-    """Whether an answer says what was done, not what will be, or what the person may do now."""
-    is_sure = _UNSURE.search(outcome) is None and not says("remains", outcome)
-    return (
-        is_sure
-        and is_clear(outcome)
-        and says("done", outcome)
-        and not says("plans", outcome)
-        and not begins("intends", outcome)
-    )
+def is_report(outcome: str, *, is_done: bool = False) -> bool:
+    """Whether an answer says what was done, not what will be, or what the person may do now. Of something that
+    ``is_done``, what is so now is a report: "The page streams its rows", but not why it did not."""
+    if _UNSURE.search(outcome) or says("remains", outcome) or says("plans", outcome) or begins("intends", outcome):
+        return False
+    is_now = is_done and not _WAS.search(outcome) and not any(says(part, outcome) for part in ("fails", "concedes"))
+    return is_clear(outcome) and (is_now or says("done", outcome))
 
 
 def is_errand(request: str) -> bool:

@@ -623,6 +623,8 @@ NO_REPORTS = """DONE tasks: #001|The requirements are now clear.|Until now, it o
 
 def test_a_report_says_what_was_done_and_not_what_may_be_so() -> None:
     assert "|".join(filter(words.is_report, f"{REPORTS}|{NO_REPORTS}".split("|"))) == REPORTS
+    content = of("Make the export page stream its rows", "The export page streams its rows in chunks.*").content
+    assert content.decisions == ("Make the export page stream its rows → The export page streams its rows in chunks.",)
 
 
 @pytest.mark.parametrize(("text", "is_other"), CHANGES_OF_SUBJECT)

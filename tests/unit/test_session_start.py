@@ -141,10 +141,12 @@ def test_what_somebody_stored_stands_before_what_a_model_summarised() -> None:
         ("Rename the keyring", f"keep the sign-in tokens safe → {REPORT}", f"keep the sign-in tokens safe → {REPORT}"),
         ("Keyring of the tray", f"keep the sign-in tokens safe → {REPORT}",
          f"Keyring of the tray: keep the sign-in tokens safe → {REPORT}"),
+        ("Guests", "Actually make it 12 → Guests of each gallery stay for 12 hours now.",
+         "Actually make it 12 → Guests of each gallery stay for 12 hours now."),
         (REPORT[:60], REPORT, REPORT),
     ],
     ids=["no subject", "an errand", "said", "courtesy", "nothing came out", "another subject", "a doubt", "two words",
-         "a request", "a name", "a report"],
+         "a request", "a name", "a number", "a report"],
 )  # fmt: skip
 def test_a_session_s_line_says_what_is_known_of_it_and_one_that_names_little_has_none(
     topic: str, context: str, line: str | None
