@@ -198,10 +198,13 @@ _NOT_DONE = re.compile(
 # What may be, or is said against something: no report.
 _UNSURE = re.compile(
     r"\b(?:might|should|probably|seems?|yet|would say|ensure that|make sure|mistake|нужно|возможно|может)\b"
-    r"|^\W*(?:however|but|although|despite|even|since|unfortunately|if|wenn|falls|si|se|если|несмотря)\b",
+    r"|^\W*(?:however|but|although|despite|even|since|unfortunately|if|wenn|falls|si|se|если|несмотря|the user \w+s)\b",
     re.IGNORECASE,
 )
-_WAS = re.compile(r"\b(?:because|was|were|had|before|previously|used to)\b", re.IGNORECASE)
+# A cause, what was so before, or what somebody wants: not what is so now.
+_WAS = re.compile(
+    r"\b(?:because|was|were|had|before|used to|problem|not|users?|they|wants?|needs?)\b|n['’]t\b", re.IGNORECASE
+)
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
     "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
@@ -263,7 +266,8 @@ def is_report(outcome: str, *, is_done: bool = False) -> bool:
     ``is_done``, what is so now is a report: "The page streams its rows", but not why it did not."""
     if _UNSURE.search(outcome) or says("remains", outcome) or says("plans", outcome) or begins("intends", outcome):
         return False
-    is_now = is_done and not _WAS.search(outcome) and not any(says(part, outcome) for part in ("fails", "concedes"))
+    is_now = is_done and not _WAS.search(outcome) and not begins("orders", outcome)
+    is_now = is_now and not any(says(part, outcome) for part in ("fails", "concedes", "addresses"))
     return is_clear(outcome) and (is_now or says("done", outcome))
 
 
