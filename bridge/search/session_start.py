@@ -6,8 +6,8 @@ session needs; which older one it needs, neither words nor files tell. Then what
 stored it; decisions also as a model summarised the newest session. What the rules captured may be overtaken.
 
 A wrong note is worse than none. So a captured session has a line only if it names enough, an earlier one more than the
-newest, and earlier ones stand as perhaps changed since. What was replaced or asked again later is left out, and so are
-superseded memories and drafts. A line that does not fit is left out.
+newest, and earlier ones stand as perhaps changed since. What was replaced, doubted, or asked or changed again later is
+left out, and so are superseded memories and drafts. A line that does not fit is left out.
 """
 
 from __future__ import annotations
