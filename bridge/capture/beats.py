@@ -39,6 +39,7 @@ _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE
 _MARK = re.compile(r"(?<![\w.-])([A-H]|[1-9])(?:\s?[–-]\s?([A-H]|[1-9]))?(?![\w-])")
 _AFTER_OFFER = 8  # sentences that may follow an offer in its turn
 _ALONE = re.compile(r"^[^\w\n]*([^\W\d][\w ]{2,24}[.!。])(?:\s|$)", re.MULTILINE)
+_SHORT = 3  # sentences of an answer that says only what is so now
 _BRIEF = 40  # characters; a shorter report takes the next sentence along
 _MARKED = 80  # characters; a longer turn is no answer to a choice
 _ALIKE = 0.6  # of the words of a request that a later one has too, which replaces it then
@@ -256,7 +257,7 @@ def told(beat: Beat, asked: frozenset[str]) -> str:
     said = [one for one in said if not any(words.begins(part, one.text) for part in ("intends", "upkeep"))]
     said = [one for one in said if not one.is_step] or said
     reports = [one for one in said if words.says("done", one.text)]
-    if beat.changed and not reports:
+    if beat.changed and not reports and len(beat.answered) <= _SHORT:  # a long one also tells how it came there
         reports = [one for one in said if len(asked & subject_words(one.text)) > 1]
         reports = [one for one in reports if words.is_report(plain(one.text), is_done=True)]
     if beat.done and not reports:
