@@ -181,16 +181,16 @@ _VERBED = (
 _PARTICIPLE = re.compile(
     rf"^\W*(?:all )?done(?=\W*$|[.:!,]| [–—-])|^\W*(?:{_VERBED})(?! using\b)"
     rf"|(?:^|[.:;!,] |\band )\W*i (?:\w+ly |also )*(?:{_VERBED})"
-    r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!the\b|some\b|one\b|found|identified|noticed|checked|observed|launched"
-    r"|seen|read|reviewed|looked|got)\w+(?:ed|en|t|e|d)\b|\b(?:has|have) (?:all |now )?been (?:\w+ly )?\w+ed\b"
+    r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!the\b|some\b|one\b|been|found|identified|noticed|checked|observed"
+    r"|launched|seen|read|reviewed|looked|got)\w+(?:ed|en|t|e|d)\b|\b(?:has|have) (?:all |now )?been (?:\w+ly )?\w+ed\b"
     r"|\b(?:is|are) (?:removed|added|updated|replaced|renamed|fixed|capped|limited|moved|disabled|enabled)\b",
     re.IGNORECASE,
 )
 # "Now" that reports nothing: what goes on, should be so, is understood, or comes next.
 _NOT_DONE = re.compile(
     r"\b(?:right|for|clear|but|until|which|what is|what['’]s) now\b|\.now\b|\bshould\b.*?\bnow\b|\bnow\b.*?\bshould\b"
-    r"|\bnow (?:\w+ing|i|we|you|need|or later|clear|understood)\b|\(now\)|^\W*now,|\bwhy\b.*\b(?:now|no longer)\b"
-    r"|(?:^|[.!] )\W*[^\W_]+ing .*\bnow\b|\bтеперь\b.*?\bдолж\w+"
+    r"|\bnow (?:\w+ing|i|we|you|need|or later|clear|understood)\b|\(now\)|^\W*now,"
+    r"|\b(?:why\b.*|that )\b(?:now|no longer)\b|(?:^|[.!] )\W*[^\W_]+ing .*\bnow\b|\bтеперь\b.*?\bдолж\w+"
     r"|теперь(?:,| (?:давай\w*|мне|мы|вы|нам|у нас|у меня|надо|когда|понят\w+|видно|ясно|я|\w+(?:[аеёи]м|мся|ю|у))\b)"
     r"|\bли теперь\b",
     re.IGNORECASE,
@@ -266,7 +266,7 @@ def is_report(outcome: str, *, is_done: bool = False) -> bool:
     ``is_done``, what is so now is a report: "The page streams its rows", but not why it did not."""
     if _UNSURE.search(outcome) or says("remains", outcome) or says("plans", outcome) or begins("intends", outcome):
         return False
-    is_now = is_done and not _WAS.search(outcome) and not begins("orders", outcome)
+    is_now = is_done and not _WAS.search(outcome) and not any(begins(part, outcome) for part in ("orders", "refers"))
     is_now = is_now and not any(says(part, outcome) for part in ("fails", "concedes", "addresses"))
     return is_clear(outcome) and (is_now or says("done", outcome))
 
