@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ..text import turn_words as words
+from ..text import passages, turn_words as words
 from ..text.query_words import subject_words
 from ..text.sections import newlines, one_line
 from .kept_turns import OPENING
@@ -39,6 +39,7 @@ _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE
 _MARK = re.compile(r"(?<![\w.-])([A-H]|[1-9])(?:\s?[–-]\s?([A-H]|[1-9]))?(?![\w-])")
 _AFTER_OFFER = 8  # sentences that may follow an offer in its turn
 _ALONE = re.compile(r"^[^\w\n]*([^\W\d][\w ]{2,24}[.!。])(?:\s|$)", re.MULTILINE)
+_SHORT = 3  # sentences of an answer that says only what is so now
 _BRIEF = 40  # characters; a shorter report takes the next sentence along
 _MARKED = 80  # characters; a longer turn is no answer to a choice
 _ALIKE = 0.6  # of the words of a request that a later one has too, which replaces it then
@@ -164,13 +165,20 @@ def _add(found: list[Beat], beat: Beat, before: str, tells_tools: bool) -> None:
     elif words.begins("continues", request) or (words.is_empty(request) and not words.begins("retracts", request)):
         if not last.done:
             _go_on(last, beat)
-    elif words.begins("retracts", request) or (words.begins("disputes", request) and words.says("wishes", request)):
+    elif _takes_back(beat):
         last.is_withdrawn = not (words.is_empty(request) and last.offer and last.done)  # "no" to a further offer
         found.append(beat)
     elif words.begins("disputes", request):
         _go_on(last, beat)
     else:
         found.append(beat)
+
+
+def _takes_back(beat: Beat) -> bool:
+    """Whether the person takes back what was done for the beat before."""
+    doubts = words.begins("disputes", beat.request) and words.says("wishes", beat.request)
+    is_reverted = any(words.begins("reverts", one) for one in passages.sentences(one_line(beat.request[:_TALK])))
+    return doubts or is_reverted or words.begins("retracts", beat.request)
 
 
 def _go_on(last: Beat, beat: Beat) -> None:
@@ -249,6 +257,9 @@ def told(beat: Beat, asked: frozenset[str]) -> str:
     said = [one for one in said if not any(words.begins(part, one.text) for part in ("intends", "upkeep"))]
     said = [one for one in said if not one.is_step] or said
     reports = [one for one in said if words.says("done", one.text)]
+    if beat.changed and not reports and len(beat.answered) <= _SHORT:  # a long one also tells how it came there
+        reports = [one for one in said if len(asked & subject_words(one.text)) > 1]
+        reports = [one for one in reports if words.is_report(plain(one.text), is_done=True)]
     if beat.done and not reports:
         reports = [one for one in said if words.says("concedes", one.text) and asked & subject_words(one.text)]
     candidates = reports if beat.done else [one for one in said if one.text.endswith(_STOPS)]

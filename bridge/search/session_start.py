@@ -6,8 +6,8 @@ session needs; which older one it needs, neither words nor files tell. Then what
 stored it; decisions also as a model summarised the newest session. What the rules captured may be overtaken.
 
 A wrong note is worse than none. So a captured session has a line only if it names enough, an earlier one more than the
-newest, and earlier ones stand as perhaps changed since. What was replaced or asked again later is left out, and so are
-superseded memories and drafts. A line that does not fit is left out.
+newest, and earlier ones stand as perhaps changed since. What was replaced, doubted, or asked or changed again later is
+left out, and so are superseded memories and drafts. A line that does not fit is left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -47,6 +46,8 @@ _PART = " · "  # between what was asked first and last
 _FURTHER_NEWEST, _FURTHER = 2, 1  # requests with an outcome that a line has besides the first
 _ALIKE = 0.6  # of the words of a request that a later one has too
 _NAMES_ENOUGH = 8  # different words
+_RELATED = 2  # words that a request and its outcome have in common
+_LEAST_NEW = 5  # words of a further outcome that the line has not
 _LEAST_SAID = 3  # words of a request, or an outcome, that says something
 _OFTEN, _OPENING = 3, 40  # sessions in which a request begins alike, and its characters
 _LEAST_NEWEST, _LEAST_EARLIER = 6, 12  # different words in a captured session's line, its files among them
@@ -57,10 +58,15 @@ _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as 
 # What looks like a path: "Next.js/Nuxt.js", a place in a trace; the log of another session, named by its day.
 _NO_FILE = re.compile(r"^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]*$")
 
+_CODE, _FILE, _PATH = re.compile(r"`[^`\s]{5,60}`|#\d+"), re.compile(r"[./]"), re.compile(r"\S*/\S+")
+_TAKES_BACK = re.compile(r"\b(?:remov|delet|revert|dropp|undid)", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
+
 RULES = "rules"  # the method without a model
 
 Became = Mapping[int, Mapping[str, str]]  # number -> what became of the memory's decisions, by their words
 Words = frozenset[str]
+SaidAt = Mapping[int, Mapping[str, int]]  # number -> the place in the transcript, by the words
 Captured = Mapping[int, str]  # number -> the method by which a memory was captured
 
 
@@ -71,8 +77,10 @@ def session_start(workspace: Workspace, branch: str | None, max_tokens: int = MA
         if lists is None:
             return ""
         decisions = {memory.number: memory.content.decisions if memory.content else () for memory in memories}
-        captured = {memory.number: source.method for memory in memories
-                    if (source := lists.captures.source(memory.id)) is not None}  # fmt: skip
+        sources = {memory.number: lists.captures.source(memory.id) for memory in memories}
+        captured = {number: source.method for number, source in sources.items() if source is not None}
+        said_at = {memory.number: _said_at(memory, source.evidence) for memory in memories
+                   if (source := sources[memory.number]) is not None}  # fmt: skip
         known = standings.of_pairs(lists.replacements())
 
         def read_memories(numbers: list[int]) -> list[Memory]:
@@ -82,7 +90,16 @@ def session_start(workspace: Workspace, branch: str | None, max_tokens: int = MA
     for number, found in listing.in_code(memories, workspace, _CODE_SECONDS).items():
         lost = [each["word"] for each in found["anchors"] if each["state"] in ("gone", "not_found")]
         remarks[number] = _lost(decisions[number], lost) | remarks[number]
-    return block(memories, branch, max_tokens, remarks, captured)
+    return block(memories, branch, max_tokens, remarks, captured, said_at)
+
+
+def _said_at(memory: Memory, evidence: Iterable[tuple[str, int, str]]) -> dict[str, int]:
+    """Where the lines of a captured memory were said, by their words."""
+    content = memory.content
+    lines = {"context": content.context.split("\n"), "decisions": content.decisions} if content else {}
+    told = {(section, at): one_line(line) for section, all_of in lines.items() for at, line in enumerate(all_of)}
+    places = ((told.get((section, at)), _NUMBER.findall(place)) for section, at, place in evidence)
+    return {line: int(numbers[-1]) for line, numbers in places if line and numbers}
 
 
 def _lost(decisions: Sequence[str], words: Sequence[str]) -> dict[str, str]:
@@ -97,18 +114,19 @@ def block(
     max_tokens: int = MAX_TOKENS,
     remarks: Became = MappingProxyType({}),
     captured: Captured = MappingProxyType({}),
+    said_at: SaidAt = MappingProxyType({}),
 ) -> str:
     """The block of the memories, which come newest first.
 
     ``remarks``: what became of the decisions of each memory. ``captured``: by which method the memories were captured
-    that nobody stored himself.
+    that nobody stored himself. ``said_at``: where the lines of these were said.
     """
     groups = _groups(memories, captured)
     notes = [parts[0] for parts in groups if parts[0].number not in captured]
     of_sessions = [parts for parts in groups if parts[0].number in captured]
     often = _often(of_sessions)
     newer: list[Words] = []  # what was asked later
-    lines = [_line(parts, remarks, captured, often, newer, parts in of_sessions[:1]) for parts in groups]
+    lines = [_line(parts, remarks, captured, said_at, often, newer, parts in of_sessions[:1]) for parts in groups]
     told = [*filter(None, lines)]
     recent = [each.number for each in told if each.number in captured][:_RECENT]
     of_branch = {each.number for each in memories if each.content and branch in each.content.references.branches}
@@ -203,7 +221,13 @@ class _Pair(NamedTuple):
 
 
 def _line(
-    parts: Sequence[Memory], became: Became, captured: Captured, often: set[str], newer: list[Words], is_newest: bool
+    parts: Sequence[Memory],
+    became: Became,
+    captured: Captured,
+    said_at: SaidAt,
+    often: set[str],
+    newer: list[Words],
+    is_newest: bool,
 ) -> _Line | None:
     """The line of a note that somebody stored, as ``Loans: We looked at how long loans last``, or of a captured session
     with these parts, the newest first; None where it names too little."""
@@ -212,18 +236,24 @@ def _line(
         undecided = newest._replace(content=newest.content and newest.content._replace(decisions=()))
         words = ": ".join(filter(None, dict.fromkeys((title(newest), gist(undecided)))))
         return _Line(newest.number, words, source(newest), "")
-    topic = "" if _opening(title(parts[-1])) in often else title(parts[-1])
-    about = subject_words(title(parts[-1]))
-    pairs = [pair for part in parts for pair in _pairs(part, about, became, captured, often)
-             if not _is_overtaken(pair, newer)]  # fmt: skip
-    best = max(pairs, key=_worth, default=_Pair("", "", False, "", newest))
-    is_cut = ": " in topic or topic.endswith("…")  # a request, perhaps behind words that both said
-    named = topic.rpartition(": ")[0] if is_cut and best.asked else turn_words.without_courtesy(topic)
-    is_told = bool(best.asked or best.outcome)
-    named = beside(named, best.asked or best.outcome) if is_told or not _asks(named) else ""
     by_rules = captured[newest.number] == RULES
+    pairs: list[_Pair] = []
+    is_doubted = False  # the last answer of the part before
+    for part in parts:
+        places = said_at.get(part.number, {})
+        found = [(pair, _is_overtaken(pair, newer)) for pair in _pairs(part, by_rules, became, places, often)]
+        pairs += [pair for pair, is_overtaken in found[is_doubted:] if not is_overtaken]
+        first = min(places, key=places.__getitem__, default="")
+        is_doubted = turn_words.begins("disputes", first) or turn_words.begins("retracts", first)
+    pairs = [pair for pair in pairs if pair.outcome or is_newest or not by_rules]
+    if not pairs:
+        return None
+    best = max(pairs, key=_worth)
     told = _told(best, pairs, _FURTHER_NEWEST if is_newest else _FURTHER) if by_rules else [best]
-    words = ": ".join(filter(None, [named, _PART.join(map(_said, told))]))
+    said = _PART.join(map(_said, told))
+    topic = title(parts[-1])
+    is_named = not by_rules or _names(topic, told)
+    words = ": ".join(filter(None, [beside(topic, said) if is_named and _opening(topic) not in often else "", said]))
     files = ", ".join(_files([best.memory, *parts], words))
     if _named(words) < _LEAST_SAID or _named(f"{words} {files}") < (_LEAST_NEWEST if is_newest else _LEAST_EARLIER):
         return None
@@ -237,28 +267,37 @@ def _line(
     return _Line(best.memory.number, words + f" ({files})" * bool(files), source(best.memory), mark)
 
 
-def _worth(pair: _Pair) -> tuple[bool, int]:
-    """What came out is worth most, then how much a pair names; of equal ones the newest decision comes first."""
-    return bool(pair.outcome), min(_NAMES_ENOUGH, len(subject_words(f"{pair.asked} {pair.outcome}")))
+def _worth(pair: _Pair) -> tuple[bool, bool, int]:
+    """What came out is worth most, with what was asked, then how much both name; of equal ones the newest decision."""
+    return bool(pair.outcome), bool(pair.asked), min(_NAMES_ENOUGH, len(subject_words(f"{pair.asked} {pair.outcome}")))
+
+
+def _names(topic: str, told: Sequence[_Pair]) -> bool:
+    """Whether a title is a name for all that is told: the rules may have made it of another request."""
+    is_request = ": " in topic or topic.endswith("…") or _asks(topic) or turn_words.is_errand(topic)
+    is_name = not is_request and not turn_words.begins("orders", topic) and topic[:1].upper() == topic[:1]
+    return is_name and all(subject_words(topic) & subject_words(_said(pair)) for pair in told)
 
 
 def _told(best: _Pair, pairs: Sequence[_Pair], most: int) -> list[_Pair]:
-    """The best pair, and of ``most`` others with an outcome and the last decision those that tell something new, in the
-    order in which they were said."""
+    """The best pair, and at most ``most`` others that tell something new, in the order in which they were said: the
+    newest one, and those with an outcome."""
     told, by_worth = [best], sorted(pairs, key=_worth, reverse=True)
-    for pair in (*islice((pair for pair in by_worth if pair.outcome and pair is not best), most), *pairs[:1]):
+    for pair in (*pairs[:1], *(pair for pair in by_worth if pair.outcome)):
         new = subject_words(_said(pair)) - subject_words(" ".join(map(_said, told)))
-        if (pair.outcome or pair.is_decision) and len(new) >= _LEAST_NEWEST and not pair.mark:
+        if len(new) >= (_LEAST_NEW if pair.outcome else _LEAST_NEWEST) and not pair.mark and len(told) <= most:
             told.append(pair)
     return sorted(told, key=lambda pair: (pair.memory.number, pair.place))
 
 
 def _is_overtaken(pair: _Pair, newer: list[Words]) -> bool:
-    """Whether the same was asked again later, or came out. Notes what this one says."""
+    """Whether the same was asked again later, or came out, or something else came of code or a number that the outcome
+    names; files are named by much, so only what takes something back counts there. Notes what this one says."""
     about, outcome = subject_words(pair.asked or pair.outcome), subject_words(pair.outcome)
-    is_again = any(len(about & later) >= max(_ALIKE * len(about), _LEAST_SAID) for later in newer)
+    code = frozenset(_CODE.findall(pair.outcome))
+    is_again = any(len(about & later) >= max(_ALIKE * len(about), _LEAST_SAID) or code & later for later in newer)
     is_overtaken = is_again or (bool(outcome) and outcome in newer)
-    newer += [about, outcome]
+    newer += [about, outcome, code if _TAKES_BACK.search(pair.outcome) else code - {*filter(_FILE.search, code)}]
     return is_overtaken
 
 
@@ -276,24 +315,41 @@ def _named(line: str) -> float:
     return sum(0.5 if word > "\u2e80" else 1 for word in subject_words(line))
 
 
-def _pairs(memory: Memory, about: Words, became: Became, captured: Captured, often: set[str]) -> Iterator[_Pair]:
-    """What was asked in a memory of a session about these words, the newest decision first, then what was talked of.
+def _pairs(
+    memory: Memory, by_rules: bool, became: Became, places: Mapping[str, int], often: set[str]
+) -> Iterator[_Pair]:
+    """What was asked in a memory of a session, the newest first; where no place is known, decisions before the others.
 
     What a loop asks is left out, and what is not understood alone; also a question or an errand without a report.
     """
     talked = [(each, False, "") for each in _talked(memory.content.context if memory.content else "")]
     told = [*talked, *((each.words, True, each.mark) for each in _decisions(memory, became))]
-    for place in (*reversed(range(len(talked), len(told))), *range(len(talked))):
-        words, is_decision, mark = told[place]
+    in_order = sorted((places.get(each[0], number), number, each) for number, each in enumerate(told))
+    for place, _, (words, is_decision, mark) in reversed(in_order):
         asked, _, outcome = words.partition(OUTCOME)
-        told_of = subject_words(outcome)
-        is_report = turn_words.is_report(outcome) and len(told_of) >= _LEAST_SAID
-        is_related = not told_of.isdisjoint(about | subject_words(asked))
-        outcome = outcome if (is_report and is_related) or captured[memory.number] != RULES else ""
-        asked = "" if _opening(asked) in often else turn_words.without_courtesy(asked)
-        asked = "" if asked.endswith((":", "：")) else asked
-        if not is_order(words) and (outcome or not (_asks(asked) or turn_words.is_errand(asked) or not asked)):
+        is_left_out = _opening(asked) in often or asked.endswith((":", "："))
+        request = asked = "" if is_left_out else turn_words.without_courtesy(asked)
+        if by_rules:
+            asked, outcome = _certain(asked, outcome, is_decision)
+        is_aside = not outcome and (_asks(request) or turn_words.is_errand(request))
+        if (asked or outcome) and not is_aside and not is_order(words):
             yield _Pair(asked, outcome, is_decision and _named(asked) >= _LEAST_SAID, mark, memory, place)
+
+
+def _certain(asked: str, outcome: str, is_decision: bool) -> tuple[str, str]:
+    """What is certain of a request and its outcome that the rules captured: what an answer reports, with a request that
+    speaks of the same; of a decision without a report, that it was asked."""
+    if not (outcome or is_decision or turn_words.says("addresses", asked)):
+        asked, outcome = "", asked  # nobody asked for it in words
+    about, told_of = subject_words(asked), subject_words(outcome)
+    if len(told_of) < _LEAST_SAID or not turn_words.is_report(outcome, is_done=is_decision):
+        is_wish = is_decision and _named(asked) >= _LEAST_NEWEST and not turn_words.begins("accepts", asked)
+        return f"asked: {asked}" if is_wish else "", ""
+    common = len(about & told_of) + len({*_NUMBER.findall(asked)} & {*_NUMBER.findall(outcome)})
+    if common >= max(1, min(_RELATED, len(about) // 2)) and not turn_words.begins("disputes", asked):
+        return asked, outcome
+    is_clear = len(subject_words(_PATH.sub("", outcome))) >= _LEAST_NEWEST and not turn_words.begins("refers", outcome)
+    return "", outcome if is_clear else ""
 
 
 def _files(parts: Sequence[Memory], words: str) -> list[str]:

@@ -119,6 +119,8 @@ def test_a_correction_withdraws_what_it_corrects_from_decisions_and_context(corr
     assert len(content.decisions) == 1
     assert correction[:20] in content.decisions[0]
     assert "hidden" not in repr((content.decisions, content.context))
+    reverted = of(ASKED, DONE, "The help looks empty now. Please revert that.", "I restored the command.*").content
+    assert "hidden" not in repr((reverted.decisions, reverted.context))
 
 
 def test_a_later_wish_on_the_same_object_replaces_the_earlier_one() -> None:
@@ -612,6 +614,17 @@ CHANGES_OF_SUBJECT = [
     ("Is there something else that fails?", False),
     ("let's switch it off", False),
 ]
+
+
+REPORTS = "Done: it retries five times.|I renamed it to UPLOAD_SECONDS.|The limit is in place.|Теперь лимит равен пяти."
+NO_REPORTS = """DONE tasks: #001|The requirements are now clear.|Until now, it only saw the name.|Now it should work.
+|It has `time.Now()` in it.|I've launched seven agents.|Do it now or later.|However, the limit has been removed."""
+
+
+def test_a_report_says_what_was_done_and_not_what_may_be_so() -> None:
+    assert "|".join(filter(words.is_report, f"{REPORTS}|{NO_REPORTS}".split("|"))) == REPORTS
+    content = of("Make the export page stream its rows", "The export page streams its rows in chunks.*").content
+    assert content.decisions == ("Make the export page stream its rows → The export page streams its rows in chunks.",)
 
 
 @pytest.mark.parametrize(("text", "is_other"), CHANGES_OF_SUBJECT)

@@ -58,31 +58,28 @@ def test_each_of_the_five_newest_sessions_says_what_was_asked_and_came_out_and_i
         context="warn guests early which gallery uploads exceeded twelve megabytes, mail owners, hide pages",
     )
     kept = {
-        number: " ".join(f"word{number}{sign}" for sign in "abcdefgh") + f" → {REPORT} It is round{number}."
+        number: " ".join(f"word{number}{sign}" for sign in "abcdefgh")
+        + f" for sign-in tokens → {REPORT} It is round{number}."
         for number in range(1, 8)
     }
     older = [captured(number, decisions=(kept[number],)) for number in sorted(kept, reverse=True)]
     text = block([newest, asked, *older], None, captured=by_rules(*range(10)))
-    first = f"2026-11-20, #9: Topic 9: {WHOLE} (tray/keyring.py, app/tokens.py)"
+    first = f"2026-11-20, #9: {WHOLE} (tray/keyring.py, app/tokens.py)"
     assert shown(text, "Sessions, the newest first") == [first]
-    assert "## Earlier, perhaps changed since\n> - 2026-11-20, #8: " in text
-    assert sessions(text)[1:3] == [
-        "Topic 8: warn guests early which gallery uploads exceeded twelve megabytes, mail owners, hide pages",
-        f"Topic 7: {kept[7]}",
-    ]
+    assert "## Earlier, perhaps changed since\n> - 2026-11-20, #7: " in text
+    assert sessions(text)[1] == kept[7], "and not what was only asked"
     assert len(sessions(text)) == 5
     assert "What holds" not in text, "what the rules captured may be overtaken"
 
 
 def test_what_many_sessions_begin_with_alike_is_in_no_line() -> None:
     loop = "implement the first open task of the plan, follow all rules of the team, and mark it there"
+    report = f"The first open task of the plan is done: {REPORT}"
     rounds = [captured(number, decisions=(), context=f"{loop} → Nothing.") for number in (4, 3, 2)]
-    done = captured(1, decisions=(), context=f"{loop} → The first open task of the plan is done: {REPORT}")
-    named = [titled(each, "Log of a conversation with an agent") for each in (*rounds, done)]
-    text = block(named, None, captured=by_rules(1, 2, 3, 4))
-    assert sessions(text) == [f"The first open task of the plan is done: {REPORT}"]
-    loop_once = block(named[2:], None, captured=by_rules(1, 2))
-    assert sessions(loop_once) == [f"Log of a conversation with an agent: {loop}"], "of two, only the newest asks it"
+    done = captured(1, decisions=(), context=f"{loop} → {report}")
+    named = [titled(each, "Log of a plan") for each in (*rounds, done)]
+    assert sessions(block(named, None, captured=by_rules(1, 2, 3, 4))) == [report]
+    assert sessions(block(named[3:], None, captured=by_rules(1))) == [f"Log of a plan: {loop} → {report}"]
 
 
 def test_the_newest_session_s_line_says_what_is_open() -> None:
@@ -90,22 +87,28 @@ def test_the_newest_session_s_line_says_what_is_open() -> None:
     left = "The limit of megabytes for guests looks wrong."
     end = {"open_questions": (left,), "next_steps": (step,)}
     text = block([captured(2, decisions=(WHOLE,), **end), captured(1, **end)], None, captured=by_rules(1, 2))
-    assert sessions(text)[0] == f"Topic 2: {WHOLE} – open: {step} – open: {left}"
+    assert sessions(text)[0] == f"{WHOLE} – open: {step} – open: {left}"
     assert text.count("open: ") == 2
     asks = captured(1, decisions=(WHOLE,), open_questions=("Would you like me to add a limit for the guests too?",))
     assert "open: " not in block([asks], None, captured=by_rules(1)), "an offer of the assistant"
 
 
 def test_of_a_session_of_several_parts_those_with_an_outcome_have_the_line_in_their_order() -> None:
-    parts = [captured(4, "s", decisions=()), captured(3, "s"), captured(2, "s", decisions=(APART,))]
+    parts = [captured(4, "s", decisions=()), captured(2, "s", decisions=(APART,))]
     again = captured(1, "s", decisions=(WHOLE, f"{APART.partition(' →')[0]} → Nothing is limited now, as it was."))
     text = block([*parts, again], None, captured=by_rules(1, 2, 3, 4))
-    assert shown(text, "Sessions, the newest first") == [f"2026-11-20, #2: Topic 1: {WHOLE} · {APART}"]
+    assert shown(text, "Sessions, the newest first") == [f"2026-11-20, #2: {WHOLE} · {APART}"]
     word = "guests and owners need no limit for their own gallery's uploads"
     last = captured(5, "s", decisions=(WHOLE, word))
-    assert shown(block([last], None, captured=by_rules(5)), "Sessions, the newest first")[0].endswith(
-        f"keyring. · {word}"
-    )
+    assert sessions(block([last], None, captured=by_rules(5))) == [f"{WHOLE} · asked: {word}"]
+    mixed = captured(6, decisions=(WHOLE,), context=APART)
+    in_order = block([mixed], None, captured=by_rules(6), said_at={6: {WHOLE: 2, APART: 9}})
+    assert sessions(in_order) == [f"{WHOLE} · {APART}"]
+    mended = "The upload form now counts the pictures of guests before it sends them."
+    doubt = f"hmm, guests still see no limit → {mended}"
+    doubted = [captured(8, "s", decisions=(), context=doubt), captured(7, "s", decisions=(WHOLE, APART))]
+    told = block(doubted, None, captured=by_rules(7, 8), said_at={8: {doubt: 1}})
+    assert sessions(told) == [f"{WHOLE} · {mended}"], "the last answer before it was doubted"
 
 
 def test_what_was_asked_again_later_is_told_once_and_neither_a_question_nor_an_errand_without_an_outcome() -> None:
@@ -113,7 +116,7 @@ def test_what_was_asked_again_later_is_told_once_and_neither_a_question_nor_an_e
     asked = "who may see the tokens of a gallery, and since when?"
     newest = captured(3, decisions=(again,))
     older = [captured(2, decisions=(APART,)), titled(captured(1, decisions=(), context=asked), asked)]
-    assert sessions(block([newest, *older], None, captured=by_rules(1, 2, 3))) == [f"Topic 3: {again}"]
+    assert sessions(block([newest, *older], None, captured=by_rules(1, 2, 3))) == [again]
 
 
 def test_what_somebody_stored_stands_before_what_a_model_summarised() -> None:
@@ -128,17 +131,22 @@ def test_what_somebody_stored_stands_before_what_a_model_summarised() -> None:
     [
         ("Topic", "look at it", None),
         ("Fix lint", "fix lint → Lint passes.", None),
-        ("Gallery", f"keep the tokens safe → {REPORT}", f"Gallery: keep the tokens safe → {REPORT}"),
-        ("Gallery", f"hello · can you keep the tokens safe → {REPORT}", f"Gallery: keep the tokens safe → {REPORT}"),
-        ("Gallery of guests and owners", "refuse large pictures quickly, tell their owner why → Pictures may be large.",
-         "Gallery of guests and owners: refuse large pictures quickly, tell their owner why"),
-        ("Gallery of guests and owners", f"refuse large pictures quickly, tell their owner why → {REPORT}",
-         "Gallery of guests and owners: refuse large pictures quickly, tell their owner why"),
-        ("gallery, tray: hide the tokens…", f"keep the tokens of each topic safe → {REPORT}",
-         f"gallery, tray: keep the tokens of each topic safe → {REPORT}"),
+        ("Tokens", f"keep the tokens of topics safe → {REPORT}", f"keep the tokens of topics safe → {REPORT}"),
+        ("Sign-in", f"hello · can you keep sign-in tokens safe → {REPORT}", f"keep sign-in tokens safe → {REPORT}"),
+        ("Guests", "refuse large pictures quickly, tell their owner why → Pictures may be large.", None),
+        ("Guests", f"refuse large pictures quickly, tell their owner why → {REPORT}", REPORT),
+        ("Guests", f"I still see the old keyring's tokens → {REPORT}", REPORT),
+        ("gallery, tray: hide the tokens…", f"keep the sign-in tokens safe → {REPORT}",
+         f"keep the sign-in tokens safe → {REPORT}"),
+        ("Rename the keyring", f"keep the sign-in tokens safe → {REPORT}", f"keep the sign-in tokens safe → {REPORT}"),
+        ("Keyring of the tray", f"keep the sign-in tokens safe → {REPORT}",
+         f"Keyring of the tray: keep the sign-in tokens safe → {REPORT}"),
+        ("Guests", "Actually make it 12 → Guests of each gallery stay for 12 hours now.",
+         "Actually make it 12 → Guests of each gallery stay for 12 hours now."),
         (REPORT[:60], REPORT, REPORT),
     ],
-    ids=["no subject", "an errand", "whole", "courtesy", "nothing came out", "another subject", "cut", "a report"],
+    ids=["no subject", "an errand", "said", "courtesy", "nothing came out", "another subject", "a doubt", "two words",
+         "a request", "a name", "a number", "a report"],
 )  # fmt: skip
 def test_a_session_s_line_says_what_is_known_of_it_and_one_that_names_little_has_none(
     topic: str, context: str, line: str | None
@@ -147,13 +155,20 @@ def test_a_session_s_line_says_what_is_known_of_it_and_one_that_names_little_has
     assert sessions(text) == ([] if line is None else [line])
 
 
+def test_an_outcome_is_left_out_where_something_else_came_later_of_the_code_that_it_names() -> None:
+    first = "use eight tries for the uploader → The uploader's `max_tries` is now eight for each gallery and owner."
+    later = "be patient, three are plenty there → Guests wait longer, since `max_tries` is now three."
+    both = [captured(2, decisions=(later,)), captured(1, decisions=(first,))]
+    assert sessions(block(both, None, captured=by_rules(1, 2))) == [later]
+
+
 def titled(made: Memory, topic: str) -> Memory:
     return made._replace(content=made.content._replace(topic=topic))
 
 
 def test_a_decision_in_a_script_without_blanks_is_told() -> None:
     decision = "系统提示改成自定义的，不要用浏览器的默认弹窗 → 已完成：将系统提示改为自定义弹窗。"
-    assert sessions(block([captured(1, decisions=(decision,))], None, captured=by_rules(1))) == [f"Topic 1: {decision}"]
+    assert sessions(block([captured(1, decisions=(decision,))], None, captured=by_rules(1))) == [decision]
 
 
 def test_a_note_stored_during_a_session_comes_instead_of_what_was_captured_of_it() -> None:
@@ -187,9 +202,8 @@ def test_of_a_topic_that_somebody_writes_about_the_newest_note_has_the_line_and_
 
 @pytest.mark.parametrize("became", ["replaced by #9", "disputed by #9"])
 def test_a_decision_that_was_replaced_is_in_no_line_and_one_that_is_disputed_says_so(became: str) -> None:
-    session = titled(captured(1, decisions=(APART,)), "Guests, gallery, front page, quota and all other old parts")
-    text = block([session], None, remarks={1: {APART: became}}, captured=by_rules(1))
-    assert f"[{became}]" in text
+    text = block([captured(1, decisions=(APART,))], None, remarks={1: {APART: became}}, captured=by_rules(1))
+    assert (f"{APART} [{became}]" in text) == became.startswith("disputed")
     assert (APART in text) == became.startswith("disputed")
 
 
