@@ -168,7 +168,7 @@ def _add(found: list[Beat], beat: Beat, before: str, tells_tools: bool) -> None:
     elif _takes_back(beat):
         last.is_withdrawn = not (words.is_empty(request) and last.offer and last.done)  # "no" to a further offer
         found.append(beat)
-    elif words.begins("disputes", request):
+    elif words.begins("disputes", request) or words.says("persists", one_line(request[:_STATEMENT])):
         _go_on(last, beat)
     else:
         found.append(beat)
@@ -255,8 +255,9 @@ def told(beat: Beat, asked: frozenset[str]) -> str:
     does."""
     said = [one for one in beat.answered if not one.is_question and len(subject_words(one.text)) > 1]
     said = [one for one in said if not any(words.begins(part, one.text) for part in ("intends", "upkeep"))]
+    reports = [one for one in said if words.says("done", one.text) and not words.is_open(one.text)]
+    reports = [one for one in reports if not one.is_step] or reports
     said = [one for one in said if not one.is_step] or said
-    reports = [one for one in said if words.says("done", one.text)]
     if beat.changed and not reports and len(beat.answered) <= _SHORT:  # a long one also tells how it came there
         reports = [one for one in said if len(asked & subject_words(one.text)) > 1]
         reports = [one for one in reports if words.is_report(plain(one.text), is_done=True)]

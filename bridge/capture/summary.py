@@ -238,7 +238,7 @@ _MOST = 8  # references of each kind; the most frequent ones
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 # In prose, only what is clearly a reference: a path with a slash and an ending, a known name in code marks, an issue.
 _NAMED = re.compile(
-    r"(?<![\w/@:.-])@?(?P<path>(?:[\w.@~-]{1,100}/){1,30}[\w@-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5})(?![\w/])"
+    r"(?<![\w/@:.-])@?(?P<path>(?:[\w.@~-]{1,100}/){1,30}[\w@-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5})(?![\w/]|:\d+:|\", l)"
     r"|`(?P<file>[\w-]+(?:\.[\w-]+)*\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|swift|c|h|cc|cpp|hpp|cs|rb|php|sh|sql|md|rst|txt"
     r"|json|jsonl|yaml|yml|toml|ini|cfg|lock|html|css|scss|vue|svelte|proto|tf|ipynb))`"
     r"|(?P<issue>https?://[^\s)>\]]{1,200}/(?:issues|pull|merge_requests)/\d+|(?<![\w&/])(?:[\w.-]{1,60}/[\w.-]{1,80})?#\d{1,6}\b"

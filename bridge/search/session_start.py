@@ -50,7 +50,7 @@ _RELATED = 2  # words that a request and its outcome have in common
 _LEAST_NEW = 5  # words of a further outcome that the line has not
 _LEAST_SAID = 3  # words of a request, or an outcome, that says something
 _OFTEN, _OPENING = 3, 40  # sessions in which a request begins alike, and its characters
-_LEAST_NEWEST, _LEAST_EARLIER = 6, 12  # different words in a captured session's line, its files among them
+_LEAST_NEWEST, _LEAST_EARLIER = 6, 9  # different words in a captured session's line, its files among them
 _BYTES_PER_TOKEN = 3  # fewer than texts have in English, about as many as in Chinese: no tokenizer is needed
 
 _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``source`` and a decision's own have it
@@ -59,7 +59,8 @@ _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as 
 _NO_FILE = re.compile(r"^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]*$")
 
 _CODE, _FILE, _PATH = re.compile(r"`[^`\s]{5,60}`|#\d+"), re.compile(r"[./]"), re.compile(r"\S*/\S+")
-_TAKES_BACK = re.compile(r"\b(?:remov|delet|revert|dropp|undid)", re.IGNORECASE)
+_TAKES_BACK = re.compile(r"\b(?:remov|delet|revert|dropp|undid|entfern|supprim|elimin|rimo)|удал|删除", re.IGNORECASE)
+_MARKED = re.compile(r"`[^`/.\s]+`")
 _NUMBER = re.compile(r"\d+")
 
 RULES = "rules"  # the method without a model
@@ -99,7 +100,7 @@ def _said_at(memory: Memory, evidence: Iterable[tuple[str, int, str]]) -> dict[s
     lines = {"context": content.context.split("\n"), "decisions": content.decisions} if content else {}
     told = {(section, at): one_line(line) for section, all_of in lines.items() for at, line in enumerate(all_of)}
     places = ((told.get((section, at)), _NUMBER.findall(place)) for section, at, place in evidence)
-    return {line: int(numbers[-1]) for line, numbers in places if line and numbers}
+    return {part: int(at[-1]) for line, at in places if line and at for part in (line, *line.split(_PART))}
 
 
 def _lost(decisions: Sequence[str], words: Sequence[str]) -> dict[str, str]:
@@ -242,9 +243,11 @@ def _line(
     for part in parts:
         places = said_at.get(part.number, {})
         found = [(pair, _is_overtaken(pair, newer)) for pair in _pairs(part, by_rules, became, places, often)]
+        is_doubted = bool(found) and is_doubted and found[0][0].place >= max(places.values(), default=0)
         pairs += [pair for pair, is_overtaken in found[is_doubted:] if not is_overtaken]
         first = min(places, key=places.__getitem__, default="")
-        is_doubted = turn_words.begins("disputes", first) or turn_words.begins("retracts", first)
+        is_doubted = turn_words.says("persists", first.partition(OUTCOME)[0])
+        is_doubted = is_doubted or turn_words.begins("disputes", first) or turn_words.begins("retracts", first)
     pairs = [pair for pair in pairs if pair.outcome or is_newest or not by_rules]
     if not pairs:
         return None
@@ -254,7 +257,7 @@ def _line(
     topic = title(parts[-1])
     is_named = not by_rules or _names(topic, told)
     words = ": ".join(filter(None, [beside(topic, said) if is_named and _opening(topic) not in often else "", said]))
-    files = ", ".join(_files([best.memory, *parts], words))
+    files = ", ".join(_files(told, words))
     if _named(words) < _LEAST_SAID or _named(f"{words} {files}") < (_LEAST_NEWEST if is_newest else _LEAST_EARLIER):
         return None
     lost = "" if best.is_decision else next(iter(became.get(best.memory.number, {}).values()), "")
@@ -294,10 +297,11 @@ def _is_overtaken(pair: _Pair, newer: list[Words]) -> bool:
     """Whether the same was asked again later, or came out, or something else came of code or a number that the outcome
     names; files are named by much, so only what takes something back counts there. Notes what this one says."""
     about, outcome = subject_words(pair.asked or pair.outcome), subject_words(pair.outcome)
-    code = frozenset(_CODE.findall(pair.outcome))
-    is_again = any(len(about & later) >= max(_ALIKE * len(about), _LEAST_SAID) or code & later for later in newer)
+    code, takes_back = frozenset(_CODE.findall(pair.outcome)), _TAKES_BACK.search(pair.outcome) is not None
+    gone = code | subject_words(" ".join(_MARKED.findall(pair.outcome))) if takes_back else code
+    is_again = any(len(about & later) >= max(_ALIKE * len(about), _LEAST_SAID) or gone & later for later in newer)
     is_overtaken = is_again or (bool(outcome) and outcome in newer)
-    newer += [about, outcome, code if _TAKES_BACK.search(pair.outcome) else code - {*filter(_FILE.search, code)}]
+    newer += [about, outcome, code if takes_back else code - {*filter(_FILE.search, code)}]
     return is_overtaken
 
 
@@ -344,7 +348,8 @@ def _certain(asked: str, outcome: str, is_decision: bool) -> tuple[str, str]:
     about, told_of = subject_words(asked), subject_words(outcome)
     if len(told_of) < _LEAST_SAID or not turn_words.is_report(outcome, is_done=is_decision):
         is_wish = is_decision and _named(asked) >= _LEAST_NEWEST and not turn_words.begins("accepts", asked)
-        return f"asked: {asked}" if is_wish else "", ""
+        is_named = not turn_words.says("fails", asked) and not turn_words.says("refers", asked[:_OPENING])
+        return f"asked: {asked}" if is_wish and is_named and len(asked) <= _MOST_ASKED - 7 else "", ""
     common = len(about & told_of) + len({*_NUMBER.findall(asked)} & {*_NUMBER.findall(outcome)})
     if common >= max(1, min(_RELATED, len(about) // 2)) and not turn_words.begins("disputes", asked):
         return asked, outcome
@@ -352,11 +357,13 @@ def _certain(asked: str, outcome: str, is_decision: bool) -> tuple[str, str]:
     return "", outcome if is_clear else ""
 
 
-def _files(parts: Sequence[Memory], words: str) -> list[str]:
-    """The files that the parts were about, with their folder, without those that the words name."""
-    paths = [path.replace("\\", "/").split("/") for part in parts if part.content
-             for path in part.content.references.files if not _NO_FILE.search(path)]  # fmt: skip
-    return [*{path[-1]: "/".join(path[-2:]) for path in paths if path[-1] not in words}.values()][:_MOST_FILES]
+def _files(told: Sequence[_Pair], words: str) -> list[str]:
+    """The files of what came out, with their folder, whose names share a word with what is told, and are not in it."""
+    paths = [path.replace("\\", "/").split("/") for pair in told if pair.outcome and pair.memory.content
+             for path in pair.memory.content.references.files if not _NO_FILE.search(path)]  # fmt: skip
+    about = subject_words(words)  # a memory has the files of all its requests
+    paths = [path for path in paths if path[-1] not in words and about & subject_words(path[-1].rpartition(".")[0])]
+    return [*{path[-1]: "/".join(path[-2:]) for path in paths}.values()][:_MOST_FILES]
 
 
 def beside(topic: str, said: str) -> str:

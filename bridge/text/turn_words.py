@@ -12,7 +12,8 @@ from typing import Literal
 
 Part = Literal[
     "courtesy", "intends", "retracts", "reverts", "disputes", "accepts", "continues", "orders", "upkeep", "done",
-    "concedes", "fails", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise", "plans", "remains",
+    "concedes", "fails", "persists", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise",
+    "plans", "remains",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -98,12 +99,12 @@ _TABLE: dict[Part, str] = {
         hinzugefügt ersetzt angepasst eingebaut behoben umbenannt aktualisiert c'est_fait terminé ajouté* supprimé*
         remplacé* modifié* corrigé* renommé* créé* mis_à_jour hecho listo añadid* agregad* eliminad* cambiad*
         actualizad* reemplazad* corregid* cread* feito adicionad* removid* alterad* atualizad* substituíd* corrigid*
-        criad* fatto aggiunt* rimoss* modificato modificata aggiornat* sostituit* corrett* creato creata creati
-        готово сделано добавлен добавлена добавлено добавлены удален удалён удалена удалено удалены изменен изменён
-        изменена изменено изменены обновлен обновлён обновлена обновлено обновлены заменен заменён заменена заменено
-        заменены исправлен исправлена исправлено исправлены создан создана создано созданы теперь 已实现 已统一
-        已补充 已完成 已移除 已改 已添加 已更新 已删除 已修 已新增 完成了 改为 移除了 しました 済み 完了 変更され
-        追加され 했습니다 되었습니다 완료""",
+        criad* fatto aggiunto aggiunta aggiunti aggiunte rimoss* modificato modificata aggiornat* sostituit* corrett*
+        creato creata creati готово сделано добавлен добавлена добавлено добавлены удален удалён удалена удалено
+        удалены изменен изменён изменена изменено изменены обновлен обновлён обновлена обновлено обновлены заменен
+        заменён заменена заменено заменены исправлен исправлена исправлено исправлены создан создана создано созданы
+        теперь 已实现 已统一 已补充 已完成 已移除 已改 已添加 已更新 已删除 已修 已新增 完成了 改为 移除了 しました
+        済み 完了 変更され 追加され 했습니다 되었습니다 완료""",
     # The assistant says that it was wrong, or that the person has a point.
     "concedes": """
         you're_right you_are_right you_were_right you_were_absolutely_right you're_absolutely_right
@@ -117,6 +118,13 @@ _TABLE: dict[Part, str] = {
         not_working doesn't_work does_not_work won't traceback fehler* kaputt geht_nicht funktioniert_nicht erreur*
         échoue* plante* fallo falla no_funciona erro erros falha não_funciona errore fallisce non_funziona ошибк*
         падает не_работает 报错 错误 失败 崩溃 エラー 失敗 動かな 오류 에러 실패""",
+    # The person says that what was done changed nothing.
+    "persists": """
+        is_still are_still it_still still_not still_no still_nothing still_fail* still_hang* still_get* still_see*
+        still_do* still_show* still_the_same nothing_happen* nothing_is nothing_changed no_effect not_*_again
+        wasn't_*_again didn't_*_again doesn't_*_again same_error same_issue same_problem none_of_*_work*
+        none_of_*_*_work* didn't_work did_not_work didn't_*_work didn't_help not_fixed immer_noch toujours_pas
+        sigue_sin ainda_não ancora_non всё_ещё все_ещё по-прежнему 仍然 还是不 还是没 还是有 まだ 여전히""",
     # The person says how it should be.
     "wishes": """
         let's should shouldn't must mustn't want prefer i'd_rather would_rather instead from_now_on going_forward
@@ -146,7 +154,7 @@ _TABLE: dict[Part, str] = {
     "chores": """
         is_complete is_now_complete implementation_complete marked_as moved_to_done added_debug* added_console_log*
         tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed ahead_of
-        working_tree fast-forward* up_to_date type_errors typecheck* lint* compiles_without commit_message
+        working_tree fast-forward* up_to_date type_errors typecheck* lint* compiles_without commit_message ok_– ok_-
         my_understanding staged_for i_now_understand i've_reviewed i've_analyzed i've_read i've_loaded i've_examined
         i_can_now i_now_have based_on_my clear_understanding i_apologize my_apologies alle_tests tests_laufen
         les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход* 测试通过 已提交
@@ -154,10 +162,10 @@ _TABLE: dict[Part, str] = {
     # The assistant praises what it did, instead of saying what.
     "praise": """
         comprehensive* robust professional* maintainable seamless* significantly greatly much_more ready_for ready_to
-        everything_is production-ready fully_functional powerful well-organized well-structured best_practices
-        cleaner clearer more_organized more_maintainable intuitive efficient high-quality works_correctly now_works
-        now_working working_correctly everything_works umfassend* nahtlos* robuste* professionnel* profesional*
-        abrangente комплексн* 全面 完善 专业级 包括的 포괄적""",
+        production-ready fully a_complete everything clean modular all_changes all_requested all_the_changes
+        all_the_requested powerful well-organized well-structured best_practices cleaner clearer more_organized 专业级
+        more_maintainable intuitive efficient high-quality works_correctly now_works now_working working_correctly
+        umfassend* nahtlos* robuste* professionnel* profesional* abrangente комплексн* 全面 完善 包括的 포괄적""",
     # The assistant tells on its way what it is about to do: no result.
     "plans": """
         i'll i_will i'm i_am i_might i_need let_me let's ich_werde lass_mich je_vais voy_a vou vado_a я_сделаю давай*
@@ -178,11 +186,13 @@ _VERBED = (
     r"|modifi|preserv|reduc|refactor|remov|renam|reorder|reorganiz|replac|resolv|restor|revert|simplifi|sort|stor|switch"
     r"|updat|upgrad|us|wrapp|wir)ed\b|(?:built|kept|made|rewrote|wrote)\b"
 )
+_ADJECTIVE = r"(?:increased|limited|reduced|used) (?!(?:a|all|an|each|its?|the|to)\b)[a-z`]"  # "Limited extraction"
 _PARTICIPLE = re.compile(
-    rf"^\W*(?:all )?done(?=\W*$|[.:!,]| [–—-])|^\W*(?:{_VERBED})(?! using\b)"
+    rf"^\W*(?:all )?done(?=\W*$|[.:!,]| [–—-])|^\W*(?!{_ADJECTIVE})(?:{_VERBED})(?! using\b)"
     rf"|(?:^|[.:;!,] |\band )\W*i (?:\w+ly |also )*(?:{_VERBED})"
     r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!the\b|some\b|one\b|been|found|identified|noticed|checked|observed"
     r"|launched|seen|read|reviewed|looked|got)\w+(?:ed|en|t|e|d)\b|\b(?:has|have) (?:all |now )?been (?:\w+ly )?\w+ed\b"
+    r"|\b(?:ich habe|habe ich)\b(?!.*\b(?:ge(?:funden|lesen|prüft|sehen|sucht)|analysiert|bemerkt|verstanden)\b)"
     r"|\b(?:is|are) (?:removed|added|updated|replaced|renamed|fixed|capped|limited|moved|disabled|enabled)\b",
     re.IGNORECASE,
 )
@@ -190,7 +200,7 @@ _PARTICIPLE = re.compile(
 _NOT_DONE = re.compile(
     r"\b(?:right|for|clear|but|until|which|what is|what['’]s) now\b|\.now\b|\bshould\b.*?\bnow\b|\bnow\b.*?\bshould\b"
     r"|\bnow (?:\w+ing|i|we|you|need|or later|clear|understood)\b|\(now\)|^\W*now,"
-    r"|\b(?:why\b.*|that )\b(?:now|no longer)\b|(?:^|[.!] )\W*[^\W_]+ing .*\bnow\b|\bтеперь\b.*?\bдолж\w+"
+    r"|\b(?:why\b.*|that (?:are |is )?)\b(?:now|no longer)\b|(?:^|[.!] )\W*[^\W_]+ing .*\bnow\b|\bтеперь\b.*?\bдолж\w+"
     r"|теперь(?:,| (?:давай\w*|мне|мы|вы|нам|у нас|у меня|надо|когда|понят\w+|видно|ясно|я|\w+(?:[аеёи]м|мся|ю|у))\b)"
     r"|\bли теперь\b",
     re.IGNORECASE,
@@ -199,6 +209,13 @@ _NOT_DONE = re.compile(
 _UNSURE = re.compile(
     r"\b(?:might|should|probably|seems?|yet|would say|ensure that|make sure|mistake|нужно|возможно|может)\b"
     r"|^\W*(?:however|but|although|despite|even|since|unfortunately|if|wenn|falls|si|se|если|несмотря|the user \w+s)\b",
+    re.IGNORECASE,
+)
+# What is wrong or left to do, though it may be so now: "The error is now different", "It cannot tell what time is now".
+_OPEN = re.compile(
+    r"\b(?:cannot|can['’]?t|unable|still|lacks?|but never|(?:needs?|has|have) to|must)\b|^[\"“«].*[\"”»]\W*$"
+    r"|^\W*(?:\w+ ){0,3}?(?:bug|cause|error|exception|failure|issue|problem)s? (?:is|are|was|were|comes?|lies?|occurs?"
+    r"|remains?|persists?) (?!(?:all |also |now )*(?:no longer|gone|\w+(?:ed|wn|ght))\b)",
     re.IGNORECASE,
 )
 # A cause, what was so before, or what somebody wants: not what is so now.
@@ -261,10 +278,15 @@ def says(part: Part, text: str) -> bool:
     return is_said or (part == "done" and _PARTICIPLE.search(text) is not None)
 
 
+def is_open(text: str) -> bool:
+    """Whether what an answer says is wrong or left to do, and nothing that it did."""
+    return begins("intends", text) or (_OPEN.search(text) is not None and _PARTICIPLE.search(text) is None)
+
+
 def is_report(outcome: str, *, is_done: bool = False) -> bool:
     """Whether an answer says what was done, not what will be, or what the person may do now. Of something that
     ``is_done``, what is so now is a report: "The page streams its rows", but not why it did not."""
-    if _UNSURE.search(outcome) or says("remains", outcome) or says("plans", outcome) or begins("intends", outcome):
+    if _UNSURE.search(outcome) or is_open(outcome) or says("remains", outcome) or says("plans", outcome):
         return False
     is_now = is_done and not _WAS.search(outcome) and not any(begins(part, outcome) for part in ("orders", "refers"))
     is_now = is_now and not any(says(part, outcome) for part in ("fails", "concedes", "addresses"))
@@ -280,7 +302,7 @@ def is_errand(request: str) -> bool:
 def is_clear(outcome: str) -> bool:
     """Whether what an answer says is a sentence of its own, and not only praise, or that tests pass."""
     fragment = _FRAGMENT.match(outcome)
-    is_praise = says("praise", outcome) and "`" not in outcome
+    is_praise = (says("praise", outcome) or outcome.startswith(("All ", "Every "))) and "`" not in outcome
     return (fragment is None or says("done", fragment[0])) and not says("chores", outcome) and not is_praise
 
 

@@ -618,7 +618,9 @@ CHANGES_OF_SUBJECT = [
 
 REPORTS = "Done: it retries five times.|I renamed it to UPLOAD_SECONDS.|The limit is in place.|Теперь лимит равен пяти."
 NO_REPORTS = """DONE tasks: #001|The requirements are now clear.|Until now, it only saw the name.|Now it should work.
-|It has `time.Now()` in it.|I've launched seven agents.|Do it now or later.|However, the limit has been removed."""
+|It has `time.Now()` in it.|I've launched seven agents.|Do it now or later.|However, the limit has been removed.
+|The error is now a different one.|Guests cannot see which limit is now set.|I also need to move it, since it is now shared.
+|Limited upload check - Using one size only.|The form is now fully checked.|All forms now use it."""
 
 
 def test_a_report_says_what_was_done_and_not_what_may_be_so() -> None:
@@ -700,3 +702,5 @@ def test_who_takes_an_offer_and_adds_a_wish_decided_what_was_offered_too() -> No
 def test_what_the_assistant_is_about_to_do_is_no_outcome() -> None:
     answer = "Now commit and push the hidden command. Now the start command is hidden.*"
     assert of(ASKED, answer).content.decisions == (f"{ASKED}{ARROW}Now the start command is hidden.",)
+    again = of(ASKED, answer, "the command is still there", "Removed the start command from the help.*").content
+    assert again.decisions == (f"{ASKED}{ARROW}Removed the start command from the help.",), "the first did not help"

@@ -49,7 +49,7 @@ def sessions(text: str) -> list[str]:
 
 
 def test_each_of_the_five_newest_sessions_says_what_was_asked_and_came_out_and_its_files() -> None:
-    files = References(files=("app/tray/keyring.py", "app/tokens.py", "README.md"))
+    files = References(files=("lib/enum.py", "app/tray/keyring.py", "app/tokens.py", "README.md"))
     newest = captured(9, decisions=(WHOLE,))
     newest = newest._replace(content=newest.content._replace(references=files))
     asked = captured(
