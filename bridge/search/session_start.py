@@ -358,7 +358,7 @@ def _certain(asked: str, outcome: str, is_decision: bool) -> tuple[str, str]:
 
 
 def _files(told: Sequence[_Pair], words: str) -> list[str]:
-    """The files of what came out, with their folder, whose names share a word with what is told, and are not in it."""
+    """The files of what came out, with their folder, whose names share a word with what is told and are not in it."""
     paths = [path.replace("\\", "/").split("/") for pair in told if pair.outcome and pair.memory.content
              for path in pair.memory.content.references.files if not _NO_FILE.search(path)]  # fmt: skip
     about = subject_words(words)  # a memory has the files of all its requests

@@ -619,7 +619,7 @@ CHANGES_OF_SUBJECT = [
 REPORTS = "Done: it retries five times.|I renamed it to UPLOAD_SECONDS.|The limit is in place.|Теперь лимит равен пяти."
 NO_REPORTS = """DONE tasks: #001|The requirements are now clear.|Until now, it only saw the name.|Now it should work.
 |It has `time.Now()` in it.|I've launched seven agents.|Do it now or later.|However, the limit has been removed.
-|The error is now a different one.|Guests cannot see which limit is now set.|I also need to move it, since it is now shared.
+|The error is now a different one.|Guests cannot see which limit is now set.|I also need to move it, it is now old.
 |Limited upload check - Using one size only.|The form is now fully checked.|All forms now use it."""
 
 
