@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ from bridge.settings import load
 from bridge.standing import cross_encoder
 
 from .default_model import FUSED, OPSET, WIDTH, Graph, embeddings, layer
-from .int8_weights import LAYERS, Published, layer_tensors, packed, tensors
+from .int8_weights import GELU_SHIFT, LAYERS, ZERO_POINT, Published, Source, layer_tensors, packed, tensors
 
 FROZEN = 2
 """The lowest layers, which are those of the embedding model."""
@@ -57,20 +58,52 @@ def _pair(values: list[str]) -> Pair:
 class Trained:
     """The trained tensors, as ``Published`` gives the published ones."""
 
-    def __init__(self, path: Path) -> None:
-        self._tensors = dict(np.load(path))
+    def __init__(self, tensors: Mapping[str, Any]) -> None:
+        self._tensors = tensors
 
     def tensor(self, name: str) -> Any:
         """A float32 tensor by its name."""
         return self._tensors[name].astype("<f4")
 
 
-def make(trained: Trained, published: Path, folder: Path) -> None:
-    """Write the graph and the weights into the folder; ``published`` has the published files."""
+class Packaged:
+    """The trained tensors of the judge in the package, as ``Trained`` gave them, but for the rounding to 8 bits."""
+
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        """``shapes``: of the trained tensors, by name."""
+        like = Trained({name: np.ones(shape, "<f4") for name, shape in shapes.items()})
+        self._slots = packed(_own(like))[1]
+        self._bytes = (model_files.DEFAULT_FOLDER / cross_encoder.WEIGHTS).read_bytes()
+
+    def tensor(self, name: str) -> Any:
+        """A float32 tensor by its name."""
+        layer, _, part = name.partition(".attention.self.")
+        if part:
+            which = ("query", "key", "value").index(part.split(".")[0])
+            return np.split(self._read(f"{layer}.qkv.{part.split('.')[1]}"), 3)[which]
+        found = self._read(name)
+        if name.endswith(".output.dense.bias") and ".attention." not in name:  # GELU's shift, as ``layer_tensors``
+            return found + np.float32(GELU_SHIFT) * self._read(name.replace("bias", "weight")).sum(axis=1)
+        return found[:, 0] if name == "judge.weight" else found
+
+    def _read(self, name: str) -> Any:
+        slot = self._slots[name]
+        count = int(np.prod(slot.shape))
+        found = np.frombuffer(self._bytes, slot.dtype, count, slot.offset).reshape(slot.shape)
+        if slot.dtype != "|u1":
+            return found
+        return ((found.astype("<f4") - ZERO_POINT) * self._read(name.replace("weight", "scale")).reshape(1, -1)).T
+
+
+def _own(trained: Source) -> list[tuple[str, Any]]:
     own = [tensor for number in range(FROZEN, LAYERS) for tensor in layer_tensors(trained, number)]
     own += [("judge.weight", trained.tensor("judge.weight")[:, np.newaxis])]
-    own += [("judge.bias", trained.tensor("judge.bias").reshape(1))]
-    content, own_slots = packed(own)
+    return [*own, ("judge.bias", trained.tensor("judge.bias").reshape(1))]
+
+
+def make(trained: Trained, published: Path, folder: Path) -> None:
+    """Write the graph and the weights into the folder; ``published`` has the published files."""
+    content, own_slots = packed(_own(trained))
     _, slots = packed(tensors(Published(published / model_files.WEIGHTS.name)))
     graph = Graph(slots)
     x = embeddings(graph)
@@ -98,6 +131,6 @@ def make(trained: Trained, published: Path, folder: Path) -> None:
 
 if __name__ == "__main__":
     into = Path(sys.argv[2])
-    make(Trained(Path(sys.argv[1])), install(ENGLISH_FULL, load().cache_folder), into)
+    make(Trained(np.load(sys.argv[1])), install(ENGLISH_FULL, load().cache_folder), into)
     for file in (cross_encoder.GRAPH, cross_encoder.WEIGHTS):
         print(file, hashlib.sha256((into / file).read_bytes()).hexdigest())

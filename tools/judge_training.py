@@ -1,14 +1,18 @@
 """Trains the judge: a small transformer that reads two statements together, and says whether the later one replaces the
 earlier one.
 
-python -m tools.judge_training MPNET TEACHER.pt OUT.npz [--without e f m third d y]      90 minutes on two cores; seeded
+python -m tools.judge_training OUT.npz [--without e f ad m third d y]      15 minutes on two cores; seeded
+                               [--teacher MPNET TEACHER.pt]            from the beginning: 90 minutes more
 
 A large model learns it from the labelled pairs in ``judge_pairs``: all-mpnet-base-v2 as published, whose files are in
 the folder MPNET; trained, it is kept in TEACHER.pt, or taken from there. It is too large for the package, so it teaches
 the small one: it says how likely one statement replaces the other, for the labelled pairs and for near statements of
 one hand that nobody labelled, and the small one learns to say the same. The small one is all-MiniLM-L6-v2 with its
 embeddings and lowest layers as they are, which the embedding model on board has too; the other layers are trained, with
-one output.
+one output. Without ``--teacher``, the judge in the package is taken as taught.
+
+Then the small one learns the EVERYDAY pairs; others are shown beside them with what it says of them already, so that it
+forgets little. The result is the mean of both.
 
 Each pair is shown to the large model in an order that is drawn anew, since the order is not what tells them apart: the
 dates are; half of the time with the topics before the statements. A quarter of what it sees are near statements that
@@ -43,12 +47,16 @@ from bridge.standing.cross_encoder import MOST_TOKENS, pair_tokens
 
 from .default_model import HEADS, WIDTH
 from .int8_weights import LAYERS
-from .judge import FROZEN, Pair, read_pairs
+from .judge import FROZEN, Packaged, Pair, read_pairs
 
 MPNET_SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 BATCH, SEED, SMOOTHED, DROPPED = 32, 7, 0.05, 0.2
 UNRELATED, WITH_TOPICS = 0.33, 0.5  # shares of the pairs
 UNLABELLED = 45_000
+EVERYDAY = (*"gj", *(f"a{letter}" for letter in "abcefghiklmnopq"))  # hands who wrote as people note decisions
+REPEATED, NEAR, UNLIKE, AGAIN = 3_000, 1_500, 3_000, 1_500  # other pairs beside those
+MIXED = 0.6  # of the last step's weights, with those before it: it keeps most of both
+SAID_AGAIN = ("{}", "Still: {}", "As before: {}", "We keep it: {}", "No change here: {}", "{} That stays as it is.")
 ALIKE = 60  # characters; a batch has pairs of about the same length
 
 Shown = tuple[str, str, float]  # two statements, and how likely the one replaces the other
@@ -56,6 +64,7 @@ Tokens = Callable[[str, str], tuple[list[int], list[int]]]
 
 
 LARGE_FROZEN = 4  # layers that stay as published
+_HAS_BF16 = torch.backends.cpu.get_cpu_capability() == "AVX512"  # elsewhere it takes ten times as long
 
 
 class CrossEncoder(nn.Module):  # type: ignore[misc]
@@ -77,7 +86,7 @@ class CrossEncoder(nn.Module):  # type: ignore[misc]
         given = {"input_ids": _padded([ids for ids, _ in read], self._padding), "attention_mask": mask}
         if isinstance(self.encoder, BertModel):
             given["token_type_ids"] = _padded([types for _, types in read], 0)
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=_HAS_BF16):
             last, mask = self.encoder(**given).last_hidden_state, mask[..., None]
             pooled = torch.cat([last[:, 0], (last * mask).sum(1) / mask.sum(1)], -1)
             return self.head(nn.functional.dropout(pooled, DROPPED, self.training))[:, 0].float()
@@ -85,27 +94,48 @@ class CrossEncoder(nn.Module):  # type: ignore[misc]
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("mpnet", type=Path)
-    parser.add_argument("teacher", type=Path)
     parser.add_argument("out", type=Path)
+    parser.add_argument("--teacher", nargs=2, type=Path)
     parser.add_argument("--without", nargs="*", default=[])
     arguments = parser.parse_args()
     torch.manual_seed(SEED)
     rng = np.random.default_rng(SEED)
     by_hand = read_pairs()
     held = {hand: by_hand.pop(hand) for hand in arguments.without}
+    everyday = {hand: by_hand.pop(hand) for hand in EVERYDAY if hand in by_hand}
     labelled, near = [pair for known in by_hand.values() for pair in known], _near(by_hand, rng)
-    large, small = _large(arguments.mpnet), _small()
-    if arguments.teacher.exists():
-        large.load_state_dict(torch.load(arguments.teacher))
+    small = _small()
+    if arguments.teacher:
+        folder, kept = arguments.teacher
+        large = _large(folder)
+        if kept.exists():
+            large.load_state_dict(torch.load(kept))
+        else:
+            _train(large, 2, 3e-5, lambda: _drawn(labelled, near, rng), held, rng)
+            torch.save(large.state_dict(), kept)
+        taught = _taught(large, labelled, near)
+        _train(small, 2, 2e-4, lambda: taught, held, rng)
     else:
-        _train(large, 2, 3e-5, lambda: _drawn(labelled, near, rng), held, rng)
-        torch.save(large.state_dict(), arguments.teacher)
-    taught = _taught(large, labelled, near)
-    _train(small, 2, 2e-4, lambda: taught, held, rng)
+        _take_from_package(small)
+    taught_so = {name: weight.detach().clone() for name, weight in _trained(small).items()}
+    shown = _everyday(small, everyday, labelled, near, rng)
+    _train(small, 2, 1.5e-4, lambda: shown, held, rng)
+    mean = {name: MIXED * weight.detach() + (1 - MIXED) * taught_so[name] for name, weight in _trained(small).items()}
+    np.savez(arguments.out, **{name: weight.numpy() for name, weight in mean.items()})
+
+
+def _trained(small: CrossEncoder) -> dict[str, Any]:
+    """The trained tensors by name."""
     trained = {name: weight for name, weight in small.encoder.named_parameters() if weight.requires_grad}
-    trained |= {"judge.weight": small.head.weight[0], "judge.bias": small.head.bias}
-    np.savez(arguments.out, **{name: weight.detach().numpy() for name, weight in trained.items()})
+    return trained | {"judge.weight": small.head.weight[0], "judge.bias": small.head.bias}
+
+
+def _take_from_package(small: CrossEncoder) -> None:
+    with torch.no_grad():
+        trained = _trained(small)
+        packaged = Packaged({name: weight.shape for name, weight in trained.items()})
+        for name, weight in trained.items():
+            weight.copy_(torch.tensor(packaged.tensor(name)))
 
 
 def _large(folder: Path) -> CrossEncoder:
@@ -215,6 +245,26 @@ def _taught(large: CrossEncoder, labelled: list[Pair], near: list[tuple[str, str
         for pair, probability in zip(labelled, said, strict=True)
     ]
     return taught + [(*pair, found) for pair, found in zip(near, _probabilities(large, near).tolist(), strict=True)]
+
+
+def _everyday(
+    small: CrossEncoder,
+    everyday: dict[str, list[Pair]],
+    labelled: list[Pair],
+    near: list[tuple[str, str]],
+    rng: np.random.Generator,
+) -> list[Shown]:
+    """What each epoch of the last step shows."""
+    shown = [(pair.earlier, pair.later, _smoothed(pair)) for known in everyday.values() for pair in known]
+    repeated = _taught(small, [labelled[at] for at in rng.permutation(len(labelled))[:REPEATED]], near[:NEAR])
+    unlabelled = _near(everyday, rng)[:NEAR]
+    said = _probabilities(small, unlabelled).tolist()
+    # Half of it, since most near statements of one project have nothing to do with each other.
+    halved = [(*pair, found / 2) for pair, found in zip(unlabelled, said, strict=True)]
+    drawn = [shown[at][at % 2] for at in rng.integers(len(shown), size=2 * UNLIKE + AGAIN)]
+    unlike = [(*pair, SMOOTHED / 2) for pair in zip(drawn[:UNLIKE], drawn[UNLIKE:], strict=False)]
+    again = [(text, SAID_AGAIN[at % 6].format(text), SMOOTHED) for at, text in enumerate(drawn[2 * UNLIKE :])]
+    return shown + repeated + halved + unlike + again
 
 
 def _batches(shown: list[Shown], rng: np.random.Generator) -> Iterator[list[Shown]]:
