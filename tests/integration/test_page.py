@@ -228,9 +228,9 @@ def test_a_ticket_signs_in_once_and_leaves_the_address(site: Site, tab: Tab, bro
 
 def test_a_link_that_is_opened_in_another_tab_is_signed_in(tab: Tab) -> None:
     page = tab.open()
-    with page.context.expect_page() as opened:
-        page.get_by_role("link", name="Topics").click(modifiers=["Control"])
-    expect(opened.value.get_by_role("heading", name="Topics")).to_be_visible()
+    other = page.context.new_page()  # a click with Control: Chromium may not report its navigation to the driver
+    other.goto(page.get_by_role("link", name="Topics").evaluate("link => link.href"))
+    expect(other.get_by_role("heading", name="Topics")).to_be_visible()
 
 
 def test_a_token_that_is_refused_leads_to_signing_in(tab: Tab) -> None:
