@@ -143,8 +143,8 @@ ALL = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.tool)
 @ALL
 def test_a_session_is_read_as_what_the_person_and_the_assistant_said(tmp_path: Path, row: Row) -> None:
     row.put(tmp_path, row.fixture)
-    turns, findings = read(row.tool, only_transcript(row.tool, tmp_path))
-    assert lines_of(turns) == row.said
+    turns, findings = read(row.tool, found := only_transcript(row.tool, tmp_path))
+    assert lines_of(turns) == lines_of(read("export", found.path.rename(tmp_path / "talk.jsonl"))[0]) == row.said
     assert [turn.marker for turn in turns] == (row.markers or [None] * len(turns))
     for number, told in row.turns.items():
         assert {name: getattr(turns[number], name) for name in told} == told

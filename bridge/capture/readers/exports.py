@@ -1,7 +1,7 @@
-"""Reads a conversation from a file that a person exported: Markdown, plain text, JSON or JSON Lines.
+"""Reads a conversation from a file that a person names: Markdown, plain text, JSON or JSON Lines.
 
-The form is recognised by what the file holds, not by its name. A file with several conversations is one transcript, in
-which each of them begins with the marker "cleared". It has no folder, so a person names the file.
+The form is recognised by what the file holds, not by its name; a transcript that a tool wrote is read by the reader of
+that tool. A file with several conversations is one transcript, in which each of them begins with the marker "cleared".
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..session import Findings, Marker, Transcript, Turn
-from . import export_json, export_markdown, json_elements, json_lines, transcript_file
+from . import export_json, export_markdown, json_elements, json_lines, registry, transcript_file
 from .export_labels import Labels, labels_of
 from .reader import Home
 from .turn_builder import Utterance, turns_of
@@ -20,6 +20,15 @@ from .turn_builder import Utterance, turns_of
 _PEEK = 64 * 1024
 _BRACKET = re.compile(rb"\[[A-Za-z][A-Za-z ]{1,20}\]\s")  # a label of a speaker, no array
 _BOM = b"\xef\xbb\xbf"
+# What stands at the beginning of a tool's own transcript, and in no text that is quoted in JSON.
+_TRANSCRIPTS = {
+    "codex": re.compile(
+        rb'"type": ?"session_meta"|\A\{"id": ?"[0-9a-f-]{1,40}", ?"timestamp": ?"[^"]{1,40}", ?"instructions"'
+    ),
+    "claude-code": re.compile(rb'"(?:parentUuid|isSidechain)": ?(?:"|null|true|false)'),
+    "gemini-cli": re.compile(rb'"projectHash": ?"'),
+    "vscode": re.compile(rb'"responderUsername": ?"'),
+}
 
 
 class Exports:
@@ -37,6 +46,11 @@ class Exports:
 
     def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
         """The turns of all conversations in the file, in its order."""
+        start = transcript_file.read_start(transcript.path, transcript.path.parent, _PEEK)
+        tools = (tool for tool, found in _TRANSCRIPTS.items() if start[:1] == b"{" and found.search(start))
+        if tool := next(tools, None):
+            yield from registry.reader_of(tool).turns(transcript, findings)
+            return
         with transcript_file.opened(transcript.path, transcript.path.parent) as file:
             yield from turns_of(_said(file, findings))
 

@@ -57,7 +57,10 @@ class GeminiCli:
         chats = next((above for above in transcript.path.parents if above.name == "chats"), transcript.path.parent)
         part = transcript.session_id if transcript.path.parent != chats else ""
         with transcript_file.opened(transcript.path, chats) as file:
-            records = _lines(file, findings) if transcript.path.suffix == ".jsonl" else _object(file, findings)
+            first = file.readline(_PEEK)
+            file.seek(0)
+            is_object = first.strip() == b"{" or b'"messages":' in first
+            records = _object(file, findings) if is_object else _lines(file, findings)
             said = gemini_cli_text.said(records, findings)
             yield from turns_of(said, folder=transcript.folder, part=part)
 

@@ -56,7 +56,8 @@ class VSCodeChat:
         """The session's turns. What was undone or is hidden is left out."""
         path = transcript.path
         with transcript_file.opened(path, path.parent) as file:
-            is_log = path.suffix == ".jsonl"
+            is_log = file.read(_PEEK).startswith(b'{"kind":')
+            file.seek(0)
             session = replay(file, findings) if is_log else reduced_session(read_object(file, findings))
         version = session.get("version")
         if isinstance(version, int) and version > TESTED:
