@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
-import tarfile
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,10 +28,10 @@ def write_runs(commit: str, arguments: Sequence[str], folder: Path) -> Path:
 
     Ends the program if it does not run. A commit that had no ``quality sets`` yet has to be checked out.
     """
-    done = subprocess.run(["git", "archive", "--format=tar", commit], cwd=REPOSITORY, capture_output=True, check=True)
+    done = subprocess.run(["git", "archive", "--format=zip", commit], cwd=REPOSITORY, capture_output=True, check=True)
     tree, runs = folder / "tree", folder / "runs"
-    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as files:
-        files.extractall(tree, filter="data")
+    with zipfile.ZipFile(io.BytesIO(done.stdout)) as files:
+        files.extractall(tree)
     command = [sys.executable, "-P", "-m", "benchmarks", "quality", "sets", *arguments, "--runs", str(runs)]
     environment = inherited_environment() | {"PYTHONPATH": str(tree)}
     ran = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)

@@ -109,7 +109,8 @@ def hint(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Print a line on stderr, on a terminal or not."""
+    """Print a line on stderr, on a terminal or not, after what stands on stdout already."""
+    print(end="", flush=True)  # noqa: T201
     if sys.stderr.isatty():
         console(stderr=True).print(styled(text))
     else:
