@@ -207,6 +207,16 @@ def _complete() -> None:
         complete(_parser_for(words) if len(words) > 1 else _names())
 
 
+def _open_streams() -> None:
+    """Open the standard streams that the process was started without. A store's file would get their number else, and
+    what a library prints would be written into it."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            number = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(number, True)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
 def _stdout_is_gone() -> None:
     """Redirect stdout to the null device, so that Python does not flush into the closed pipe at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -228,6 +238,7 @@ def _worktree_note(given: argparse.Namespace) -> str | None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command (default: the process's arguments). Returns the exit code."""
+    _open_streams()
     try:
         return _main(argv)
     except KeyboardInterrupt:
@@ -271,26 +282,34 @@ def _main(argv: Sequence[str] | None) -> int:
         return envelope.DONE
     except Exception as error:
         answer = envelope.failure(envelope.unexpected(error))
-    if as_json:
-        envelope.send(answer)
-    else:
-        from .terminal import output
-
-        if isinstance(sys.stdout, io.TextIOWrapper):  # the console's encoding may lack a memory's characters
-            sys.stdout.reconfigure(errors="replace")
-        try:
-            output.show(given, answer)
-            sys.stdout.flush()
-        except BrokenPipeError:  # as with "| head"
-            _stdout_is_gone()
+    status = envelope.exit_code(answer)
+    try:
+        if as_json:
+            envelope.send(answer)
+        else:
+            _show(given, answer)
+    except BrokenPipeError:  # as with "| head"
+        _stdout_is_gone()
+    except OSError as error:  # such as a full disk
+        _stdout_is_gone()
+        note, status = f"the answer could not be written: {error}. What the command did is done.", envelope.FAILED
     if note is not None:
         from .terminal.output import warn
 
         warn(f"Note: {note}")
-    status = envelope.exit_code(answer)
     if argv is None:
         envelope.exit_now(status)
     return status
+
+
+def _show(given: argparse.Namespace, answer: Envelope) -> None:
+    """Print the answer for a person. Raises OSError when it cannot be written."""
+    from .terminal import output
+
+    if isinstance(sys.stdout, io.TextIOWrapper):  # the console's encoding may lack a memory's characters
+        sys.stdout.reconfigure(errors="replace")
+    output.show(given, answer)
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
