@@ -226,8 +226,7 @@ def test_the_version_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("arguments", [["--version", "--json"], ["--json", "--version"]])
 def test_a_program_reads_the_version_as_an_object(place: Place, arguments: list[str]) -> None:
     done = place.python("-m", "worker.cli", *arguments)
-    assert done.returncode == 0
-    assert json.loads(done.stdout) == {"success": True, "version": VERSION}
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"success": True, "version": VERSION})
 
 
 WRONG_USAGE = [
@@ -241,15 +240,12 @@ WRONG_USAGE = [
 def test_wrong_usage_is_said_on_stderr_with_the_exit_status_two(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(line.split()) == 2
     printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith("ARGUMENT_INVALID: ")
-    assert "--help" in printed.err
+    assert (printed.out, printed.err[:18], "--help" in printed.err) == ("", "ARGUMENT_INVALID: ", True)
 
 
 def test_an_answer_in_json_is_one_object_on_stdout_and_nothing_else(place: Place) -> None:
     done = Place.cli(place, "status", "--json")
-    assert done.stderr == ""
-    assert done.stdout.count("\n") == 1
+    assert (done.stderr, done.stdout.count("\n")) == ("", 1)
     found = json.loads(done.stdout)
     assert found["workspace"] == str(place.workspace.root)
     assert (found["success"], found["worker"]["alive"], found["memory"]["memories"]) == (True, False, 0)
@@ -277,8 +273,7 @@ def test_an_error_is_told_to_a_person_on_stderr_with_what_to_do(place: Place) ->
 
 def test_a_missing_workspace_is_an_error(place: InProcess) -> None:
     done = place.within(place.config, "status", "--workspace", "nowhere", "--json")
-    assert done.returncode == 1
-    assert json.loads(done.stdout)["error_code"] == "WORKSPACE_MISSING"
+    assert (done.returncode, json.loads(done.stdout)["error_code"]) == (1, "WORKSPACE_MISSING")
 
 
 def test_a_foreign_workspace_is_closed_until_it_is_trusted(tmp_path: Path) -> None:
@@ -516,13 +511,11 @@ def test_cancelling_what_has_taken_effect_is_told_as_too_late(place: Place) -> N
 def test_lists_of_nothing_are_successes(place: Place) -> None:
     listed = place.json("jobs", "list")
     assert (listed["success"], listed["jobs"], listed["total"], listed["next"]) == (True, [], 0, None)
-    assert place.json("memories", "list") == {
-        "success": True, "memories": [], "total": 0, "next": None, "warnings": [],
-    }  # fmt: skip
+    nothing = {"success": True, "memories": [], "total": 0, "next": None, "warnings": []}
+    assert place.json("memories", "list") == nothing
     assert place.json("topics") == {"success": True, "topics": [], "warnings": []}
     assert place.cli("memories", "list").stdout + place.cli("topics").stdout == "No memories.\nNo topics.\n"
-    assert place.json("worker", "logs")["lines"] == []
-    assert place.cli("memories", "show", "1", "--json").returncode == 1
+    assert (place.json("worker", "logs")["lines"], place.fails("memories", "show", "1")[0]) == ([], 1)
 
 
 def test_each_list_and_each_answer_that_finds_nothing_says_that_a_job_waits(place: Place) -> None:
@@ -539,6 +532,15 @@ def test_retrieving_from_a_workspace_that_was_never_used_gives_no_results(tmp_pa
     assert (found["success"], found["results"], found["total_results"]) == (True, [], 0)
     assert list(place.workspace.root.iterdir()) == []
     assert "No memory fits" in place.cli("retrieve", "anything").stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+@pytest.mark.parametrize(("target", "status", "said"), [("&-", 0, ""), ("/dev/full", 1, "No space left on device")])
+@pytest.mark.parametrize("form", ["", "--json"])
+def test_an_unwritable_answer_is_no_traceback(place: Place, form: str, target: str, status: int, said: str) -> None:
+    line = f"{sys.executable} -m worker.cli status {form} >{target}"
+    done = subprocess.run(line, shell=True, cwd=place.workspace.root, env=place.environment, stderr=-1, text=True)
+    assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (status, True, False)
 
 
 def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
