@@ -73,10 +73,12 @@ def judged(checks: Any, facts: Any) -> set[str]:
 
 # --- what each check says of given facts ---
 
+SETTINGS = Settings(max_active_jobs=10, keep_ended_jobs=5)
+EMBEDDER = SETTINGS.embedding.identity
+
 MACHINE = doctor_machine.Machine(
-    free=10**12, min_free=100 * MIB, free_inodes=10**6, read_only=False, mount=LOCAL, unsafe_is_allowed=False,
-    watches=65536, instances=128, open_files=1024, free_ram=4096 * MIB, now=NOW, latest=NOW, heartbeat_at=NOW,
-    heartbeat_file_at=NOW,
+    settings=SETTINGS, free=10**12, free_inodes=10**6, read_only=False, mount=LOCAL, watches=65536, instances=128,
+    open_files=1024, free_ram=4096 * MIB, now=NOW, latest=NOW, heartbeat_at=NOW, heartbeat_file_at=NOW,
 )  # fmt: skip
 
 
@@ -88,7 +90,7 @@ MACHINES = [
     ({"free_inodes": None, "watches": None, "instances": None, "open_files": None}, set()),
     ({"read_only": True}, {"DISK_READ_ONLY"}),
     ({"mount": NFS}, {"MOUNT_UNSAFE", "MOUNT_WITHOUT_EVENTS"}),
-    ({"mount": NFS, "unsafe_is_allowed": True}, {"MOUNT_UNSAFE_ALLOWED", "MOUNT_WITHOUT_EVENTS"}),
+    ({"mount": NFS, "settings": Settings(allow_unsafe_mount=True)}, {"MOUNT_UNSAFE_ALLOWED", "MOUNT_WITHOUT_EVENTS"}),
     ({"watches": 8}, {"WATCHES_FEW"}),
     ({"instances": 1}, {"WATCHES_FEW"}),
     ({"open_files": 64}, {"OPEN_FILES_FEW"}),
@@ -146,16 +148,15 @@ def test_a_package_that_brings_a_module_with_our_name_is_seen(tmp_path: Path, mo
 
 def beat(**change: Any) -> dict[str, Any]:
     return {
-        "pid": 4, "state": "ready", "heartbeat_at": AT, "boot_id": "b", "version": VERSION, "embedder": "e",
+        "pid": 4, "state": "ready", "heartbeat_at": AT, "boot_id": "b", "version": VERSION, "embedder": EMBEDDER,
         "llm_configured": False, "watcher": "events", "http": None, "child": None, "in_flight": [], **change,
     }  # fmt: skip
 
 
 def worker(**change: Any) -> doctor_worker.Worker:
     it = doctor_worker.Worker(
-        NOW, heartbeat=beat(), lock_is_there=True, is_alive=True, boot_id="b", heartbeat_process=True, embedder="e",
-        child_limit=100, token_mode=0o600,
-    )  # fmt: skip
+        SETTINGS, NOW, heartbeat=beat(), is_alive=True, boot_id="b", heartbeat_process=True, token_mode=0o600
+    )
     return replace(it, **change)
 
 
@@ -181,9 +182,9 @@ WORKERS = [
     ({"processes": [Process(1, "child", 7, False)]}, {"ORPHANS"}),
     ({"processes": [Process(1, "child", 7, True)]}, set()),
     ({"heartbeat": beat(version="0.1.0")}, {"WORKER_OF_OTHER_VERSION"}),
-    ({"embedder": "another"}, {"WORKER_OF_OTHER_SETTINGS"}),
-    ({"llm_configured": True}, {"WORKER_OF_OTHER_SETTINGS"}),
-    ({"heartbeat": beat(child={"pid": 5, "memory_bytes": 90})}, {"CHILD_LARGE"}),
+    ({"heartbeat": beat(embedder="another")}, {"WORKER_OF_OTHER_SETTINGS"}),
+    ({"settings": Settings(llm_tool="claude-code")}, {"WORKER_OF_OTHER_SETTINGS"}),
+    ({"heartbeat": beat(child={"pid": 5, "memory_bytes": 4000 * MIB})}, {"CHILD_LARGE"}),
     ({"heartbeat": beat(child={"pid": 5, "memory_bytes": None})}, set()),
     ({"paused_since": NOW - timedelta(hours=1)}, {"PAUSED"}),
     ({"paused_since": NOW - timedelta(days=3)}, {"PAUSED_FOR_LONG"}),
@@ -209,7 +210,7 @@ def brief(state: str = "queued", minutes: float = 0, code: str | None = None, **
 
 
 def queue(*briefs: dict[str, Any], **change: Any) -> doctor_queue.Queue:
-    return replace(doctor_queue.Queue(NOW, True, False, False, list(briefs), most_active=10, most_ended=5), **change)
+    return replace(doctor_queue.Queue(SETTINGS, NOW, True, False, False, list(briefs)), **change)
 
 
 MINUTES = timedelta(minutes=1)
@@ -262,12 +263,12 @@ def test_failures_are_one_finding_a_cause_with_the_cause_s_own_remedy() -> None:
 
 
 def store(**change: Any) -> inspection.StoreStatus:
-    it = inspection.StoreStatus(is_there=True, size=9, format=FORMAT, whole=[], embedder="e", memories=2, words=2)
+    it = inspection.StoreStatus(is_there=True, size=9, format=FORMAT, whole=[], embedder=EMBEDDER, memories=2, words=2)
     return replace(it, **change)
 
 
 LONG_AGO = clock.iso(NOW - timedelta(hours=1))
-WITH_GRAPH = {"graph_embedder": "e"}
+WITH_GRAPH = {"graph_embedder": EMBEDDER}
 
 
 STORES = [
@@ -307,13 +308,13 @@ STORES = [
 
 @pytest.mark.parametrize(("change", "files", "wanted"), STORES)
 def test_the_stores(change: dict[str, Any], files: dict[str, Any], wanted: set[str]) -> None:
-    facts = doctor_stores.Stores(NOW, store(**change), doctor_stores.FileStatus(**files), "e", None)
+    facts = doctor_stores.Stores(SETTINGS, NOW, store(**change), doctor_stores.FileStatus(**files))
     assert judged(doctor_stores.CHECKS, facts) == wanted
 
 
 @pytest.mark.parametrize(("code", "wanted"), [("MODEL_MISSING", "MODEL_ABSENT"), ("MODEL_CORRUPT", "MODEL_WRONG")])
 def test_the_model(code: str, wanted: str) -> None:
-    facts = doctor_stores.Stores(NOW, inspection.StoreStatus(), doctor_stores.FileStatus(), "e", JobError(code))
+    facts = doctor_stores.Stores(SETTINGS, NOW, inspection.StoreStatus(), doctor_stores.FileStatus(), JobError(code))
     assert judged(doctor_stores.CHECKS, facts) == {wanted}
 
 

@@ -35,12 +35,11 @@ class Machine(NamedTuple):
     """The state of the machine. None means that the system does not report the value. Sizes are in bytes; ``latest``
     is the latest time in the workspace's files."""
 
+    settings: Settings
     free: int
-    min_free: int
     free_inodes: int | None
     read_only: bool
     mount: mounts.Mount
-    unsafe_is_allowed: bool
     watches: int | None
     instances: int | None
     open_files: int | None
@@ -60,12 +59,11 @@ def gather(
     heartbeat_at = _time(heartbeat and heartbeat.get("heartbeat_at"))
     times = [at for at in (heartbeat_at, _time(latest)) if at is not None]
     return Machine(
+        settings=settings,
         free=shutil.disk_usage(folder).free,
-        min_free=settings.min_free_bytes,
         free_inodes=inodes,
         read_only=read_only,
         mount=mounts.describe(workspace.memory),
-        unsafe_is_allowed=settings.allow_unsafe_mount,
         watches=_number("/proc/sys/fs/inotify/max_user_watches"),
         instances=_number("/proc/sys/fs/inotify/max_user_instances"),
         open_files=_open_files(),
@@ -113,12 +111,13 @@ def _time(text: object) -> datetime | None:
 
 def disk(state: Machine) -> Iterator[Finding]:
     """Findings about free space, inodes and a read-only disk."""
-    room = f"{state.free / MIB:,.0f} MiB are free; {state.min_free / MIB:,.0f} MiB are needed."
+    needed = state.settings.min_free_bytes
+    room = f"{state.free / MIB:,.0f} MiB are free; {needed / MIB:,.0f} MiB are needed."
     if state.read_only:
         yield finding("DISK_READ_ONLY", "disk")
-    if state.free < state.min_free:
+    if state.free < needed:
         yield finding("DISK_LOW", "disk", room)
-    elif state.free < 3 * state.min_free:
+    elif state.free < 3 * needed:
         yield finding("DISK_TIGHT", "disk", room)
     if state.free_inodes is not None and state.free_inodes < _FEW_INODES:
         yield finding("INODES_LOW", "disk", f"There is room for {state.free_inodes:,} more.")
@@ -130,7 +129,7 @@ def mount(state: Machine) -> Iterator[Finding]:
         f"It is of type {state.mount.fstype}, at {state.mount.point}{', a disk of Windows' if state.mount.wsl else ''}."
     )
     if not state.mount.wal:
-        yield finding("MOUNT_UNSAFE_ALLOWED" if state.unsafe_is_allowed else "MOUNT_UNSAFE", "mount", where)
+        yield finding("MOUNT_UNSAFE_ALLOWED" if state.settings.allow_unsafe_mount else "MOUNT_UNSAFE", "mount", where)
     if not state.mount.events:
         yield finding("MOUNT_WITHOUT_EVENTS", "mount", where)
 

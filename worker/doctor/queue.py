@@ -40,6 +40,7 @@ class Queue:
     """The state of the queue. ``inbox`` and ``requests`` are the ages of the files there; ``from_elsewhere`` are the
     names of those files of the inbox that will not run, for where they come from. ``inbox`` leaves these out."""
 
+    settings: Settings
     now: datetime
     worker: bool
     runs: bool
@@ -53,8 +54,6 @@ class Queue:
     copies_alone: list[str] = field(default_factory=list)
     without_copy: list[str] = field(default_factory=list)
     queue_file: str | None = None
-    most_active: int = 0
-    most_ended: int = 0
     leaving: bool = False
     follows_team: bool = False  # then a missing worker is a finding about the team
 
@@ -70,12 +69,10 @@ def gather(
 ) -> Queue:
     """Read the state of the queue. ``known`` are the job rows, ``heartbeat`` is the heartbeat. Raises OSError."""
     paths = workspace.spool
-    state = Queue(
-        now, is_held(paths.lock), bool(heartbeat and heartbeat.get("in_flight")), paths.paused.exists(), known
-    )
+    runs = bool(heartbeat and heartbeat.get("in_flight"))
+    state = Queue(settings, now, is_held(paths.lock), runs, paths.paused.exists(), known)
     state.follows_team = copy_age.read(workspace) is not None
     state.leaving = heartbeat is not None and heartbeat["state"] in ("draining", "exiting")
-    state.most_active, state.most_ended = settings.max_active_jobs, settings.keep_ended_jobs
     if not paths.root.is_dir():
         return state
     state.from_elsewhere = files_from_elsewhere(workspace, settings.config_folder)
@@ -222,11 +219,12 @@ def provenance(state: Queue) -> Iterator[Finding]:
 def capacity(state: Queue) -> Iterator[Finding]:
     """Findings about a large backlog and too many records."""
     live = sum(1 for brief in state.briefs if not _has_ended(brief))
-    if state.most_active and live > _LARGE_SHARE * state.most_active:
-        yield finding("BACKLOG_LARGE", "queue", f"{live:,} of {state.most_active:,}.", count=live)
     ended = len(state.briefs) - live
-    if ended > state.most_ended:
-        yield finding("RECORDS_MANY", "results", f"{ended:,}; {state.most_ended:,} is the limit.", count=ended)
+    most_live, most_ended = state.settings.max_active_jobs, state.settings.keep_ended_jobs
+    if most_live and live > _LARGE_SHARE * most_live:
+        yield finding("BACKLOG_LARGE", "queue", f"{live:,} of {most_live:,}.", count=live)
+    if ended > most_ended:
+        yield finding("RECORDS_MANY", "results", f"{ended:,}; {most_ended:,} is the limit.", count=ended)
 
 
 def consistency_findings(state: Queue) -> Iterator[Finding]:

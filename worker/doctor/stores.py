@@ -47,13 +47,12 @@ class Stores(NamedTuple):
     """The state of the stores. ``model`` is the error of a local embedding model's files. ``stale``: how many memories
     name what is no longer in the code."""
 
+    settings: Settings
     now: datetime
     store: inspection.StoreStatus
     files: FileStatus
-    embedder: str
-    model: JobError | None
+    model: JobError | None = None
     stale: int = 0
-    cache_dir: Path = Path()
 
 
 def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: float) -> Stores:
@@ -63,15 +62,8 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: flo
         local_models.verify(settings.embedding)
     except JobError as error:
         problem = error
-    return Stores(
-        now,
-        inspection.store_status(workspace, seconds),
-        file_status(workspace),
-        settings.embedding.identity,
-        problem,
-        _stale(workspace),
-        settings.cache_folder,
-    )
+    store = inspection.store_status(workspace, seconds)
+    return Stores(settings, now, store, file_status(workspace), problem, _stale(workspace))
 
 
 def _stale(workspace: Workspace) -> int:
@@ -140,9 +132,10 @@ def index(state: Stores) -> Iterator[Finding]:
     store = state.store
     if not store.is_present or store.whole:
         return
-    if store.embedder is not None and store.embedder != state.embedder:
-        message = f"They have {store.embedder}; the settings name {state.embedder}."
-        former = all(local_models.known(each, state.cache_dir) for each in (store.embedder, state.embedder))
+    wanted = state.settings.embedding.identity
+    if store.embedder is not None and store.embedder != wanted:
+        message = f"They have {store.embedder}; the settings name {wanted}."
+        former = all(local_models.known(each, state.settings.cache_folder) for each in (store.embedder, wanted))
         yield finding("MODEL_FORMER" if former else "MODEL_CHANGED", "embedding", message)
     if store.words_outdated:
         yield finding("INDEX_OF_OLDER_FORMAT", "index")

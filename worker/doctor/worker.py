@@ -42,10 +42,10 @@ _JSON_ERROR = re.compile(r'\{"at": "([^"]+)", "level": "(?:ERROR|CRITICAL)"')
 class Worker:
     """The state of the worker. Its ``http`` field is the problem with its address, None when there is none."""
 
+    settings: Settings
     now: datetime
     heartbeat: Heartbeat | None = None
     heartbeat_is_damaged: bool = False
-    lock_is_there: bool = False
     lock_is_safe: bool = True
     is_alive: bool = False
     note: str = ""
@@ -57,9 +57,6 @@ class Worker:
     paused_since: datetime | None = None
     http: str | None = None  # the problem with its address
     log_errors: int = 0
-    embedder: str = ""
-    llm_configured: bool = False
-    child_limit: int = 0
 
 
 def read_heartbeat(workspace: Workspace) -> tuple[Heartbeat | None, bool]:
@@ -77,10 +74,9 @@ def read_heartbeat(workspace: Workspace) -> tuple[Heartbeat | None, bool]:
 def gather(workspace: Workspace, settings: Settings, now: datetime, probe_http: bool) -> Worker:
     """Read the state of the worker. With ``probe_http``, its address is requested too. Raises OSError, psutil.Error."""
     paths = workspace.spool
-    state = Worker(now, boot_id=boot.boot_id(), embedder=settings.embedding.identity)
+    state = Worker(settings, now, boot_id=boot.boot_id())
     state.heartbeat, state.heartbeat_is_damaged = read_heartbeat(workspace)
-    state.lock_is_there = os.path.lexists(paths.lock)
-    state.lock_is_safe = not state.lock_is_there or plain_files.is_own_file(paths.lock)
+    state.lock_is_safe = not os.path.lexists(paths.lock) or plain_files.is_own_file(paths.lock)
     state.is_alive = is_held(paths.lock)
     state.note = _note(paths.lock) if state.lock_is_safe else ""
     state.successor = is_held(paths.successor_lock)
@@ -88,8 +84,6 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, probe_http: 
     state.token_mode = _mode(paths.token)
     state.paused_since = modified_at(paths.paused)
     state.log_errors = _errors_within_a_day(paths.log, now)
-    state.llm_configured = llm.is_configured(settings)
-    state.child_limit = settings.child_memory_mib * MIB
     if state.heartbeat is not None:
         same_run = state.heartbeat.get("boot_id") in (None, state.boot_id)
         state.heartbeat_process = same_run and _is_python(state.heartbeat["pid"])
@@ -226,16 +220,18 @@ def version_findings(state: Worker) -> Iterator[Finding]:
         yield finding(
             "WORKER_OF_OTHER_VERSION", "worker", f"It runs {heartbeat.get('version')}; installed is {VERSION}."
         )
-    if heartbeat.get("embedder") != state.embedder:
-        message = f"It embeds with {heartbeat.get('embedder')}; the settings name {state.embedder}."
+    embedder = state.settings.embedding.identity
+    if heartbeat.get("embedder") != embedder:
+        message = f"It embeds with {heartbeat.get('embedder')}; the settings name {embedder}."
         yield finding("WORKER_OF_OTHER_SETTINGS", "embedding", message)
-    if bool(heartbeat.get("llm_configured")) != state.llm_configured:
+    if bool(heartbeat.get("llm_configured")) != llm.is_configured(state.settings):
         has, names = ("has one", "name none") if heartbeat.get("llm_configured") else ("has none", "name one")
         yield finding("WORKER_OF_OTHER_SETTINGS", "language model", f"It {has}; the settings {names}.")
     child = heartbeat.get("child")
     size = child.get("memory_bytes") if isinstance(child, dict) else None
-    if isinstance(size, int) and state.child_limit and size > 0.8 * state.child_limit:
-        yield finding("CHILD_LARGE", "child", f"It takes {size >> 20:,} of {state.child_limit >> 20:,} MiB.")
+    limit = state.settings.child_memory_mib
+    if isinstance(size, int) and limit and size > 0.8 * limit * MIB:
+        yield finding("CHILD_LARGE", "child", f"It takes {size >> 20:,} of {limit:,} MiB.")
 
 
 def heartbeat_findings(state: Worker) -> Iterator[Finding]:
