@@ -75,7 +75,7 @@ def apply_fixes(
 def _close(workspace: Workspace, settings: Settings, trust_state: trust.TrustState | None) -> str:
     count = 0
     if trust_state is not None and trust_state.foreign is None:
-        kept = doctor_workspace.gather(workspace, trust_state, clock.now())
+        kept = doctor_workspace.Facts(workspace, trust_state, clock.now())
         token = workspace.spool.token
         for path in dict.fromkeys([*kept.troubled["OPEN_TO_OTHERS"], *([token] if os.path.lexists(token) else [])]):
             count += _make_private(path)
@@ -111,7 +111,7 @@ def _ignore(workspace: Workspace, settings: Settings, trust_state: trust.TrustSt
 
 def _remove_parts(workspace: Workspace, settings: Settings, trust_state: trust.TrustState | None) -> str:
     assert trust_state is not None
-    parts = doctor_workspace.gather(workspace, trust_state, clock.now()).troubled["PARTS_LEFT"]
+    parts = doctor_workspace.Facts(workspace, trust_state, clock.now()).troubled["PARTS_LEFT"]
     for path in parts:
         files.remove(path)
     return f"{counted(len(parts), 'part')} of files removed."

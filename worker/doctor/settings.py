@@ -97,64 +97,60 @@ def _in_user_file(settings: Settings) -> set[str]:
         return set()  # the code that loads the settings reports an unreadable file
 
 
-class SettingsState(NamedTuple):
+class Facts:
     """The settings, the variables without effect, and why no language model can be used, if so."""
 
-    settings: Settings
-    ineffective: IneffectiveSettings
-    llm_problem: JobError | None
+    def __init__(self, workspace: Workspace, settings: Settings, trusted: bool) -> None:
+        """Read the settings' sources. Raises OSError, or ValueError for an unreadable ``.env``."""
+        self.settings = settings
+        self.ineffective = survey(settings, inherited_environment(), workspace.env_file, trusted)
+        self.llm_problem: JobError | None = None
+        try:
+            llm.require(settings)
+            if settings.llm_tool:
+                tool_model.require(settings.llm_tool)
+        except JobError as error:
+            self.llm_problem = error
 
 
-def gather(workspace: Workspace, settings: Settings, trusted: bool) -> SettingsState:
-    """Read the settings' sources. Raises OSError, or ValueError for an unreadable ``.env``."""
-    ineffective = survey(settings, inherited_environment(), workspace.env_file, trusted)
-    try:
-        llm.require(settings)
-        if settings.llm_tool:
-            tool_model.require(settings.llm_tool)
-    except JobError as error:
-        return SettingsState(settings, ineffective, error)
-    return SettingsState(settings, ineffective, None)
-
-
-def misspelt(state: SettingsState) -> Iterator[Finding]:
+def misspelt(facts: Facts) -> Iterator[Finding]:
     """A finding for each unknown variable."""
-    for unknown in state.ineffective.unknown:
+    for unknown in facts.ineffective.unknown:
         near = f" {unknown.near} may be meant." if unknown.near else ""
         yield finding("VARIABLE_UNKNOWN", unknown.variable, f"Set in: {unknown.source}.{near}")
 
 
-def without_effect(state: SettingsState) -> Iterator[Finding]:
+def without_effect(facts: Facts) -> Iterator[Finding]:
     """Findings about variables that are ignored or dropped."""
-    if state.ineffective.ignored:
-        yield finding("ENV_FILE_IGNORED", ".env", f"It says {', '.join(state.ineffective.ignored)}.")
-    for each in state.ineffective.apart:
+    if facts.ineffective.ignored:
+        yield finding("ENV_FILE_IGNORED", ".env", f"It says {', '.join(facts.ineffective.ignored)}.")
+    for each in facts.ineffective.apart:
         yield finding("SOURCES_APART", each, f"{each} has no effect.")
-    if state.ineffective.cognees:
-        yield finding("COGNEE_VARIABLE_IGNORED", "environment", f"There is {', '.join(state.ineffective.cognees)}.")
+    if facts.ineffective.cognees:
+        yield finding("COGNEE_VARIABLE_IGNORED", "environment", f"There is {', '.join(facts.ineffective.cognees)}.")
 
 
-def providers(state: SettingsState) -> Iterator[Finding]:
+def providers(facts: Facts) -> Iterator[Finding]:
     """Findings about the embedding model and the language model."""
-    embedding = state.settings.embedding
+    embedding = facts.settings.embedding
     with suppress(JobError):  # a model that is not here is a finding about the stores
         model = local_models.chosen(embedding)
         if model is not None and embedding.dimensions != model.dimensions:
             numbers = f"EMBEDDING_DIMENSIONS is {embedding.dimensions}; the model {embedding.model} makes"
             yield finding("EMBEDDING_MISFIT", "embedding", f"{numbers} {model.dimensions}.")
-    if state.llm_problem is None:
-        tool = state.settings.llm_tool
-        named = f"It is the command line of {tool}" if tool else f"The provider is {llm.provider_of(state.settings)}"
+    if facts.llm_problem is None:
+        tool = facts.settings.llm_tool
+        named = f"It is the command line of {tool}" if tool else f"The provider is {llm.provider_of(facts.settings)}"
         yield finding("LLM_SET", "language model", f"{named}.")
-    elif state.llm_problem.code == "LLM_NOT_CONFIGURED" and not _names_one(state.settings):
+    elif facts.llm_problem.code == "LLM_NOT_CONFIGURED" and not _names_one(facts.settings):
         yield finding("LLM_ABSENT", "language model")
     else:
-        yield finding("LLM_MISFIT", "language model", state.llm_problem.message)
+        yield finding("LLM_MISFIT", "language model", facts.llm_problem.message)
 
 
-def reranker(state: SettingsState) -> Iterator[Finding]:
+def reranker(facts: Facts) -> Iterator[Finding]:
     """A finding if the configured reranker does not judge a text of its own. One behind an endpoint is asked once."""
-    config = state.settings.reranking
+    config = facts.settings.reranking
     if config is None:
         return
     from bridge.reranking.factory import create
@@ -170,14 +166,14 @@ def _names_one(settings: Settings) -> bool:
     return any((settings.llm_provider, settings.llm_model, settings.llm_endpoint))
 
 
-def in_force(state: SettingsState) -> Iterator[Finding]:
+def in_force(facts: Facts) -> Iterator[Finding]:
     """Findings about redaction, test jobs, and the settings that differ from their defaults."""
-    if not state.settings.redact_secrets:
-        source = state.settings.sources.get("redact_secrets", "default")
+    if not facts.settings.redact_secrets:
+        source = facts.settings.sources.get("redact_secrets", "default")
         yield finding("REDACTION_OFF", "redact_secrets", f"It comes from: {source}.")
-    if state.settings.test_jobs:
+    if facts.settings.test_jobs:
         yield finding("TEST_JOBS_ON", "test_jobs")
-    rows = [row for row in table(state.settings) if row.source != "default"]
+    rows = [row for row in table(facts.settings) if row.source != "default"]
     if rows:
         listed = ", ".join(f"{row.variable} from {row.source}" for row in rows)
         yield finding("SETTINGS_SET", counted(len(rows), "setting"), f"{listed}.", count=len(rows))
