@@ -10,6 +10,7 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from bridge.memory_shapes import MemoryCounts
+from jobs.client import ControlVerb
 from jobs.diagnostics import Level
 from jobs.schema import (
     Cause,
@@ -165,7 +166,7 @@ class ModelComparison(TypedDict):
 class AskedWorker(TypedDict):
     """The outcome of a request about no single job."""
 
-    request: Literal["pause", "resume", "drain", "prune"]
+    request: ControlVerb
     obeyed: bool
     worker: WorkerStatus
 
