@@ -11,7 +11,7 @@ import stat
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psutil
 
@@ -38,10 +38,6 @@ class FixResult(NamedTuple):
     fix: Fix
     done: bool
     message: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """The result as JSON."""
-        return self._asdict()
 
 
 def apply_fixes(
