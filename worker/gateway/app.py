@@ -71,17 +71,14 @@ class Gateway:
 
     def application(self) -> Starlette:
         """The ASGI application."""
-        special = {
+        calls = {
             "share": self._share,
             "incoming": self._incoming,
             "listen": self._listen,
             "answer": self._answer_question,
+            **{name: self._run(call) for name, call in CALLS.items()},
         }
-        routes = [Route(wire.PREFIX + name, self._route(name, run), methods=["POST"]) for name, run in special.items()]
-        routes += [
-            Route(wire.PREFIX + name, self._route(name, self._run(call)), methods=["POST"])
-            for name, call in CALLS.items()
-        ]
+        routes = [Route(wire.PREFIX + name, self._route(name, run), methods=["POST"]) for name, run in calls.items()]
         routes += [
             Route("/metrics", lambda request: Response(self.metrics.text(), media_type="text/plain; version=0.0.4")),
             Route("/openapi.json", lambda request: JSONResponse(openapi.document())),
