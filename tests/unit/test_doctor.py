@@ -50,7 +50,6 @@ from worker.doctor import (
     workspace as doctor_workspace,
 )
 from worker.doctor.examination import Report, examine
-from worker.doctor.settings import survey
 from worker.hooks import installers
 from worker.processes import Process
 from worker.terminal import doctor_command
@@ -319,7 +318,9 @@ def test_the_model(code: str, wanted: str) -> None:
     assert judged(doctor_stores.CHECKS, STORE(store=inspection.StoreStatus(), model=JobError(code))) == {wanted}
 
 
-def test_what_of_the_settings_has_no_effect_is_named_without_a_value(tmp_path: Path) -> None:
+def test_what_of_the_settings_has_no_effect_is_named_without_a_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = tmp_path / "config"
     config.mkdir()
     (config / "config.toml").write_text('llm_endpoint = "https://elsewhere.example"\n')
@@ -328,13 +329,12 @@ def test_what_of_the_settings_has_no_effect_is_named_without_a_value(tmp_path: P
     env = {"COGNEE_MEMORY_CONFIG_DIR": str(config), "LLM_API_KEY": "sk-in-the-environment",
            "COGNEE_MEMORY_HTP": "1", "SYSTEM_ROOT_DIRECTORY": "/elsewhere"}  # fmt: skip
     settings = load(environment=env, workspace_env=dotenv, trusted=False)
-    said = survey(settings, env, dotenv, False)
+    monkeypatch.setattr(doctor_settings, "inherited_environment", lambda: env)
+    said = doctor_settings.Facts(Workspace(tmp_path), settings, False)
     expected = [("COGNEE_MEMORY_HTP", "COGNEE_MEMORY_HTTP"), ("COGNEE_MEMORY_MAX_RESULT", "COGNEE_MEMORY_MAX_RESULTS")]
     assert [(each.variable, each.near) for each in said.unknown] == expected
-    assert said.ignored == ("LLM_API_KEY",)
-    assert said.apart == ("LLM_ENDPOINT",)
-    assert said.cognees == ("SYSTEM_ROOT_DIRECTORY",)
-    assert "sk-" not in repr(said)
+    assert (said.ignored, said.apart, said.cognees) == (["LLM_API_KEY"], ["LLM_ENDPOINT"], ["SYSTEM_ROOT_DIRECTORY"])
+    assert "sk-" not in repr((said.unknown, said.ignored, said.apart, said.cognees))
 
 
 def test_a_reranker_that_does_not_work_is_a_finding_and_one_that_works_is_none(tmp_path: Path) -> None:

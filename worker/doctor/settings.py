@@ -40,48 +40,14 @@ class Unknown(NamedTuple):
     near: str | None
 
 
-class IneffectiveSettings(NamedTuple):
-    """Names of variables without effect; it contains no values.
-
-    ``ignored`` are in the workspace's ``.env``, where they are not allowed. ``apart`` were dropped because the rest of
-    their group came from another source.
-    """
-
-    unknown: tuple[Unknown, ...]
-    ignored: tuple[str, ...]
-    apart: tuple[str, ...]
-    cognees: tuple[str, ...]
-
-
-def survey(
-    settings: Settings, environment: Mapping[str, str], workspace_env: Path | None, trusted: bool
-) -> IneffectiveSettings:
-    """The variables without effect. Raises OSError, or ValueError for an unreadable ``.env``."""
-    in_file = _dotenv(workspace_env)
-    unknown = [*_unknown(environment, "environment"), *_unknown(in_file, ".env of the workspace")]
-    set_in_file = {name for name in names() if in_file.get(variable(name))}
-    allowed = {name for name in set_in_file if is_allowed_in_workspace(name, trusted)}
-    set_names = {name for name in names() if environment.get(variable(name))} | allowed | _in_user_file(settings)
-    apart = [
-        name for group in groups() for name in group
-        if name in set_names and name not in settings.sources and all(other in set_names for other in group)
-    ]  # fmt: skip
-    return IneffectiveSettings(
-        tuple(unknown),
-        tuple(sorted(map(variable, set_in_file - allowed))),
-        tuple(map(variable, apart)),
-        tuple(name for name in _COGNEES if environment.get(name)),
-    )
-
-
 def _unknown(ineffective: Mapping[str, str | None], source: str) -> list[Unknown]:
     known = [variable(name) for name in names()]
     strange = sorted(name for name in ineffective if name.startswith(PREFIX) and name not in known)
     return [Unknown(name, source, next(iter(nearest(name, known)), None)) for name in strange]
 
 
-def _dotenv(path: Path | None) -> Mapping[str, str | None]:
-    if path is None or not path.is_file():
+def _dotenv(path: Path) -> Mapping[str, str | None]:
+    if not path.is_file():
         return {}
     from dotenv import dotenv_values
 
@@ -98,12 +64,26 @@ def _in_user_file(settings: Settings) -> set[str]:
 
 
 class Facts:
-    """The settings, the variables without effect, and why no language model can be used, if so."""
+    """The settings; names of variables without effect, and no values of them; why no language model can be used.
+
+    ``ignored`` are in the workspace's ``.env``, where they are not allowed. ``apart`` were dropped because the rest of
+    their group came from another source.
+    """
 
     def __init__(self, workspace: Workspace, settings: Settings, trusted: bool) -> None:
         """Read the settings' sources. Raises OSError, or ValueError for an unreadable ``.env``."""
+        environment, in_file = inherited_environment(), _dotenv(workspace.env_file)
+        set_in_file = {name for name in names() if in_file.get(variable(name))}
+        allowed = {name for name in set_in_file if is_allowed_in_workspace(name, trusted)}
+        set_names = {name for name in names() if environment.get(variable(name))} | allowed | _in_user_file(settings)
         self.settings = settings
-        self.ineffective = survey(settings, inherited_environment(), workspace.env_file, trusted)
+        self.unknown = [*_unknown(environment, "environment"), *_unknown(in_file, ".env of the workspace")]
+        self.ignored = sorted(map(variable, set_in_file - allowed))
+        self.apart = [
+            variable(name) for group in groups() for name in group
+            if name in set_names and name not in settings.sources and all(other in set_names for other in group)
+        ]  # fmt: skip
+        self.cognees = [name for name in _COGNEES if environment.get(name)]
         self.llm_problem: JobError | None = None
         try:
             llm.require(settings)
@@ -115,19 +95,19 @@ class Facts:
 
 def misspelt(facts: Facts) -> Iterator[Finding]:
     """A finding for each unknown variable."""
-    for unknown in facts.ineffective.unknown:
+    for unknown in facts.unknown:
         near = f" {unknown.near} may be meant." if unknown.near else ""
         yield finding("VARIABLE_UNKNOWN", unknown.variable, f"Set in: {unknown.source}.{near}")
 
 
 def without_effect(facts: Facts) -> Iterator[Finding]:
     """Findings about variables that are ignored or dropped."""
-    if facts.ineffective.ignored:
-        yield finding("ENV_FILE_IGNORED", ".env", f"It says {', '.join(facts.ineffective.ignored)}.")
-    for each in facts.ineffective.apart:
+    if facts.ignored:
+        yield finding("ENV_FILE_IGNORED", ".env", f"It says {', '.join(facts.ignored)}.")
+    for each in facts.apart:
         yield finding("SOURCES_APART", each, f"{each} has no effect.")
-    if facts.ineffective.cognees:
-        yield finding("COGNEE_VARIABLE_IGNORED", "environment", f"There is {', '.join(facts.ineffective.cognees)}.")
+    if facts.cognees:
+        yield finding("COGNEE_VARIABLE_IGNORED", "environment", f"There is {', '.join(facts.cognees)}.")
 
 
 def providers(facts: Facts) -> Iterator[Finding]:
