@@ -330,11 +330,11 @@ def test_what_of_the_settings_has_no_effect_is_named_without_a_value(
            "COGNEE_MEMORY_HTP": "1", "SYSTEM_ROOT_DIRECTORY": "/elsewhere"}  # fmt: skip
     settings = load(environment=env, workspace_env=dotenv, trusted=False)
     monkeypatch.setattr(doctor_settings, "inherited_environment", lambda: env)
-    said = doctor_settings.Facts(Workspace(tmp_path), settings, False)
+    it = doctor_settings.Facts(Workspace(tmp_path), settings, False)
     expected = [("COGNEE_MEMORY_HTP", "COGNEE_MEMORY_HTTP"), ("COGNEE_MEMORY_MAX_RESULT", "COGNEE_MEMORY_MAX_RESULTS")]
-    assert [(each.variable, each.near) for each in said.unknown] == expected
-    assert (said.ignored, said.apart, said.cognees) == (["LLM_API_KEY"], ["LLM_ENDPOINT"], ["SYSTEM_ROOT_DIRECTORY"])
-    assert "sk-" not in repr((said.unknown, said.ignored, said.apart, said.cognees))
+    assert [(each.variable, each.near) for each in it.unknown] == expected
+    assert (it.ignored, settings.dropped, it.cognees) == (["LLM_API_KEY"], ["llm_endpoint"], ["SYSTEM_ROOT_DIRECTORY"])
+    assert "sk-" not in repr((it.unknown, it.ignored, settings.dropped, it.cognees))
 
 
 def test_a_reranker_that_does_not_work_is_a_finding_and_one_that_works_is_none(tmp_path: Path) -> None:

@@ -12,12 +12,10 @@ from bridge.graph import llm, tool_model
 from bridge.settings import (
     PREFIX,
     Settings,
-    groups,
     inherited_environment,
     is_allowed_in_workspace,
     names,
     table,
-    user_file,
     variable,
 )
 from jobs.errors import JobError
@@ -54,35 +52,17 @@ def _dotenv(path: Path) -> Mapping[str, str | None]:
     return dotenv_values(path, interpolate=False)
 
 
-def _in_user_file(settings: Settings) -> set[str]:
-    import tomllib
-
-    try:
-        return set(tomllib.loads(user_file(settings).read_text("utf-8"))) & set(names())
-    except (OSError, ValueError):
-        return set()  # the code that loads the settings reports an unreadable file
-
-
 class Facts:
     """The settings; names of variables without effect, and no values of them; why no language model can be used.
-
-    ``ignored`` are in the workspace's ``.env``, where they are not allowed. ``apart`` were dropped because the rest of
-    their group came from another source.
-    """
+    ``ignored`` are in the workspace's ``.env``, where they are not allowed."""
 
     def __init__(self, workspace: Workspace, settings: Settings, trusted: bool) -> None:
         """Read the settings' sources. Raises OSError, or ValueError for an unreadable ``.env``."""
         environment, in_file = inherited_environment(), _dotenv(workspace.env_file)
-        set_in_file = {name for name in names() if in_file.get(variable(name))}
-        allowed = {name for name in set_in_file if is_allowed_in_workspace(name, trusted)}
-        set_names = {name for name in names() if environment.get(variable(name))} | allowed | _in_user_file(settings)
         self.settings = settings
         self.unknown = [*_unknown(environment, "environment"), *_unknown(in_file, ".env of the workspace")]
-        self.ignored = sorted(map(variable, set_in_file - allowed))
-        self.apart = [
-            variable(name) for group in groups() for name in group
-            if name in set_names and name not in settings.sources and all(other in set_names for other in group)
-        ]  # fmt: skip
+        set_in_file = {name for name in names() if in_file.get(variable(name))}
+        self.ignored = [variable(name) for name in set_in_file if not is_allowed_in_workspace(name, trusted)]
         self.cognees = [name for name in _COGNEES if environment.get(name)]
         self.llm_problem: JobError | None = None
         try:
@@ -103,8 +83,8 @@ def misspelt(facts: Facts) -> Iterator[Finding]:
 def without_effect(facts: Facts) -> Iterator[Finding]:
     """Findings about variables that are ignored or dropped."""
     if facts.ignored:
-        yield finding("ENV_FILE_IGNORED", ".env", f"It says {', '.join(facts.ignored)}.")
-    for each in facts.apart:
+        yield finding("ENV_FILE_IGNORED", ".env", f"It says {', '.join(sorted(facts.ignored))}.")
+    for each in map(variable, facts.settings.dropped):
         yield finding("SOURCES_APART", each, f"{each} has no effect.")
     if facts.cognees:
         yield finding("COGNEE_VARIABLE_IGNORED", "environment", f"There is {', '.join(facts.cognees)}.")
