@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -271,6 +271,8 @@ class Settings:
     )
 
     sources: Mapping[str, str]
+    dropped: Sequence[str]
+    """Names of keys and endpoints that were set, and have no effect: the other one comes from a stronger source."""
 
     def __init__(self, **given: Any) -> None:
         """The others have their defaults."""
@@ -348,7 +350,7 @@ class Row(NamedTuple):
 
 
 SETTINGS = {name: row for name, row in vars(Settings).items() if isinstance(row, Setting)}
-_DEFAULTS = {"sources": {}} | {name: row.default for name, row in SETTINGS.items()}
+_DEFAULTS = {"sources": {}, "dropped": ()} | {name: row.default for name, row in SETTINGS.items()}
 
 
 @cache
@@ -420,9 +422,10 @@ def load(
             given[0] = (_lowered(name, given[0][0], given[1][0] if given[1:] else default_of(name)), WORKSPACE_ENV)
         if given:
             values[name], sources[name] = given[0]
-    for key, endpoint in groups():
-        _same_source(key, endpoint, values, sources)
-    settings = Settings(**values, sources=sources)
+    dropped = _of_weaker_sources(sources)
+    for name in dropped:
+        del values[name], sources[name]
+    settings = Settings(**values, sources=sources, dropped=dropped)
     masking.hide(secrets_of(settings))
     return settings
 
@@ -484,22 +487,24 @@ def _user_layer(upper: list[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
     return found
 
 
-def groups() -> tuple[tuple[str, str], ...]:
-    """Each key and the endpoint that it is sent to."""
-    return (
-        ("llm_api_key", "llm_endpoint"),
-        ("embedding_api_key", "embedding_endpoint"),
-        ("rerank_api_key", "rerank_endpoint"),
-        ("team_token", "team"),
-    )
+# Each key and the endpoint that it is sent to.
+_GROUPS = (
+    ("llm_api_key", "llm_endpoint"),
+    ("embedding_api_key", "embedding_endpoint"),
+    ("rerank_api_key", "rerank_endpoint"),
+    ("team_token", "team"),
+)
 
 
-def _same_source(key: str, endpoint: str, values: dict[str, Any], sources: dict[str, str]) -> None:
-    """A key is only ever sent to an endpoint that came from the same place as the key."""
-    if key in values and endpoint in values and sources[key] != sources[endpoint]:
-        order = ["command line", "environment", WORKSPACE_ENV, "config.toml"]
-        weaker = max(key, endpoint, key=lambda name: order.index(sources[name]))
-        del values[weaker], sources[weaker]
+def _of_weaker_sources(sources: Mapping[str, str]) -> list[str]:
+    """A key is only ever sent to an endpoint that came from the same place as the key: of two places, the weaker one
+    does not count."""
+    order = ["command line", "environment", WORKSPACE_ENV, "config.toml"]
+    return [
+        max(key, endpoint, key=lambda name: order.index(sources[name]))
+        for key, endpoint in _GROUPS
+        if key in sources and endpoint in sources and sources[key] != sources[endpoint]
+    ]
 
 
 def _convert(name: str, value: Any, source: str) -> Any:

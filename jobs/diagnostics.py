@@ -41,13 +41,9 @@ class Diagnostic:
     deep: bool = False
 
 
-def _table(*troubles: Diagnostic) -> dict[str, Diagnostic]:
-    return {trouble.code: trouble for trouble in troubles}
-
-
 _NOTHING = "Nothing."
 
-DIAGNOSTICS: dict[str, Diagnostic] = _table(
+DIAGNOSTICS: dict[str, Diagnostic] = {diagnostic.code: diagnostic for diagnostic in (
     Diagnostic("OK", _M, "ok", "All checks of this group passed.", _NOTHING),
     Diagnostic(
         "CHECK_NOT_MADE", _M, "warning", "A check could not be made.",
@@ -681,4 +677,4 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "They come from an earlier version, or from cognee itself. To see what they would become: cognee-memory migrate"
         " --dry-run.", deep=True,
     ),
-)  # fmt: skip
+)}  # fmt: skip

@@ -42,10 +42,6 @@ class ErrorKind(NamedTuple):
 _HTTP_OF_REACTION = {Reaction.REJECT: 422, Reaction.RETRY: 500, Reaction.WAIT: 503, Reaction.GIVE_UP: 500}
 
 
-def _table(*kinds: ErrorKind) -> dict[str, ErrorKind]:
-    return {kind.code: kind for kind in kinds}
-
-
 _R, _T, _W, _G = Reaction.REJECT, Reaction.RETRY, Reaction.WAIT, Reaction.GIVE_UP
 
 # The codes of files that may come from somebody else. Each must be read before it is run, so no request about many jobs
@@ -72,7 +68,7 @@ def advice(state: str, code: str) -> Advice:
     return "dismiss" if code in FAILS_AGAIN else "retry"
 
 
-ERRORS: dict[str, ErrorKind] = _table(
+ERRORS: dict[str, ErrorKind] = {kind.code: kind for kind in (
     # --- a file that cannot become a job ---
     ErrorKind(
         "NAME_INVALID", _R, "The file's name is not a job id.",
@@ -539,7 +535,7 @@ ERRORS: dict[str, ErrorKind] = _table(
         "NOT_READY", _W, "The worker is not ready; the message names what is missing.",
         "Wait a moment. If it stays so, run: cognee-memory doctor.",
     ),
-)  # fmt: skip
+)}  # fmt: skip
 
 
 def error_kind(code: str) -> ErrorKind:

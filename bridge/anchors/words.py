@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-WordKind = Literal["path", "name", "command", "value"]
+from ..memory import AnchorKind
 
 
 class Word(NamedTuple):
     """``path``: a path, or the end of one. ``name``: a symbol, an option, the name of a package. ``command``: a target
     of a runner of tasks, such as ``build`` of ``npm run build``. ``value``: a name with its value or version."""
 
-    kind: WordKind
+    kind: AnchorKind
     text: str
     value: str = ""
 

@@ -16,7 +16,7 @@ from jobs.schema import Count, Digest, FoundTrouble, Moment, Number, Redactions,
 
 from ..memory import MemoryKind, Status
 from ..memory_shapes import FeedbackCounts, Labels, ListLabels, NumberedMemory
-from ..store.values import KeptBecause
+from ..store.values import Holding, KeptBecause, Verdict
 from .answer_shapes import Standing
 from .json_schema import Shape
 
@@ -58,7 +58,7 @@ class IngestResult(SetStatusResult):
 class FeedbackResult(NumberedMemory):
     """The feedback, and all that was given on the memory."""
 
-    verdict: Literal["helpful", "wrong", "withdrawn"]
+    verdict: Verdict
     by: str
     feedback: FeedbackCounts
 
@@ -68,7 +68,7 @@ class ResolveResult(TypedDict):
 
     memory_numbers: list[Number]
     """Of the memory given as the older one, then of the other."""
-    verdict: Literal["newer", "older", "both", "undecided"]
+    verdict: Holding
     """Which of the two holds."""
     by: str
 

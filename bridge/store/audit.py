@@ -44,15 +44,21 @@ assert {status for each in _STATUSES.values() for status in each if status} == s
 SecretsIn = Callable[[str], bool]
 
 
+# What may be wrong with memories, in the order of the findings; and the subject of each.
+_TROUBLES = {
+    "MEMORIES_INVALID": "memories",
+    "WORDS_DAMAGED": "words",
+    "VECTORS_MISPLACED": "vectors",
+    "SOURCES_MISSING": "lineage",
+    "SECRETS_STORED": "secrets",
+}
+
+
 @dataclass(slots=True)
 class _Wrong:
-    """The ids of inconsistent memories, by what is wrong."""
+    """``ids`` of inconsistent memories, by the code of the finding."""
 
-    invalid: list[str] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)
-    misplaced: list[str] = field(default_factory=list)
-    sources: list[str] = field(default_factory=list)
-    secrets: list[str] = field(default_factory=list)
+    ids: dict[str, list[str]] = field(default_factory=lambda: {code: [] for code in _TROUBLES})
     words_more: int = 0
     no_index: bool = False
 
@@ -146,15 +152,9 @@ class Audit:
             last = numbers[-1]
             slices.advance(len(numbers))
         self._words_without_memory(wrong)
-        for code, subject, ids in (
-            ("MEMORIES_INVALID", "memories", wrong.invalid),
-            ("WORDS_DAMAGED", "words", wrong.words),
-            ("VECTORS_MISPLACED", "vectors", wrong.misplaced),
-            ("SOURCES_MISSING", "lineage", wrong.sources),
-            ("SECRETS_STORED", "secrets", wrong.secrets),
-        ):
+        for code, ids in wrong.ids.items():
             if ids:
-                yield finding(code, subject, f"In all: {len(ids)}.", count=len(ids), memory_ids=ids)
+                yield finding(code, _TROUBLES[code], f"In all: {len(ids)}.", count=len(ids), memory_ids=ids)
         if wrong.no_index:
             yield finding("WORDS_DAMAGED", "words", "It cannot be read.")
         if wrong.words_more:
@@ -178,21 +178,21 @@ class Audit:
         *columns, body, hidden, passage_row, passage_count, whole_row = row
         memory = rows.readable(tuple(columns))
         if memory is None:
-            wrong.invalid.append(str(row[1]))
+            wrong.ids["MEMORIES_INVALID"].append(str(row[1]))
             return
         texts = [passage.text for passage in passages(memory)]
         if memory.metadata.status not in _STATUSES.get(memory.kind, ()):
-            wrong.invalid.append(memory.id)
+            wrong.ids["MEMORIES_INVALID"].append(memory.id)
         if memory.kind == "decision_record" and self._lacks_a_source(memory):
-            wrong.sources.append(memory.id)
+            wrong.ids["SOURCES_MISSING"].append(memory.id)
         if has_secrets is not None and has_secrets(str(body)):
-            wrong.secrets.append(memory.id)
+            wrong.ids["SECRETS_STORED"].append(memory.id)
         if hidden:
             return
         if not wrong.no_index and not self._has_words(memory, wrong):
-            wrong.words.append(memory.id)
+            wrong.ids["WORDS_DAMAGED"].append(memory.id)
         if passage_count != len(texts) or not self._is_in_place(texts, passage_row, whole_row):
-            wrong.misplaced.append(memory.id)
+            wrong.ids["VECTORS_MISPLACED"].append(memory.id)
 
     def _lacks_a_source(self, memory: Memory) -> bool:
         """Whether a source of the record was never in the store."""

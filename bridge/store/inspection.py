@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -131,18 +131,22 @@ def _lacking(workspace: Workspace, meta: dict[str, str]) -> Iterator[str]:
             yield path.name
 
 
-class DatabaseSummary(NamedTuple):
+class DatabaseSummary:
     """``rows`` has the row count of each table, or the name of the error if it cannot be read.
 
     ``memories`` has counts by kind, status and whether hidden (0 or 1).
     """
 
-    format: int
-    pages: int
-    rows: dict[str, int | str]
-    memories: list[tuple[str, str | None, int, int]]
-    meta: dict[str, str]
-    schema: list[str]
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Raises sqlite3.Error."""
+        tables = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY 1").fetchall()
+        memories = "SELECT kind, status, hidden, count(*) FROM memories GROUP BY 1, 2, 3"
+        self.format = connection.execute("PRAGMA user_version").fetchone()[0]
+        self.pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        self.rows = {name: _count(connection, name) for name, _ in tables}
+        self.memories = connection.execute(memories).fetchall()
+        self.meta = dict(connection.execute("SELECT key, value FROM meta"))
+        self.schema = [sql for _, sql in tables]
 
 
 def database_summary(workspace: Workspace) -> DatabaseSummary | None:
@@ -154,17 +158,7 @@ def database_summary(workspace: Workspace) -> DatabaseSummary | None:
     if connection is None:
         return None
     with closing(connection):
-        tables = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY 1").fetchall()
-        meta = dict(connection.execute("SELECT key, value FROM meta"))
-        memories = connection.execute("SELECT kind, status, hidden, count(*) FROM memories GROUP BY 1, 2, 3").fetchall()
-        return DatabaseSummary(
-            format=connection.execute("PRAGMA user_version").fetchone()[0],
-            pages=connection.execute("PRAGMA page_count").fetchone()[0],
-            rows={name: _count(connection, name) for name, _ in tables},
-            memories=memories,
-            meta=meta,
-            schema=[sql for _, sql in tables],
-        )
+        return DatabaseSummary(connection)
 
 
 def _count(connection: sqlite3.Connection, name: str) -> int | str:

@@ -51,6 +51,7 @@ class MemoryState(NamedTuple):
 # --- feedback ---
 
 Verdict = Literal["helpful", "wrong", "withdrawn"]
+Holding = Literal["newer", "older", "both", "undecided"]  # which of two statements holds
 
 
 class Feedback(NamedTuple):
@@ -73,7 +74,7 @@ class PairVerdict(NamedTuple):
     older_sha256: str
     newer: str
     newer_sha256: str
-    verdict: Literal["newer", "older", "both", "undecided"]
+    verdict: Holding
     reason: str | None
     by: str
     at: str

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, StrictBool, StrictInt
 from jobs.payloads import FilledText, Importance, Model, OptionalTimestamp, ShortText, Tags, Text, Timestamp, TopicId
 
 from ..memory import MemoryKind, Status
-from ..store.values import KeptBecause, Verdict
+from ..store.values import Holding, KeptBecause, Verdict
 
 
 def _uuid(text: str) -> str:
@@ -244,7 +244,7 @@ class ExportedVerdict(Model):
     older_sha256: Digest
     newer: MemoryId
     newer_sha256: Digest
-    verdict: Literal["newer", "older", "both", "undecided"] = Field(description="Which of the two holds.")
+    verdict: Holding = Field(description="Which of the two holds.")
     reason: Text | None = None
     by: ShortText
     at: Timestamp

@@ -10,8 +10,9 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import cross_encoder
@@ -49,7 +50,6 @@ from worker.doctor import (
     workspace as doctor_workspace,
 )
 from worker.doctor.examination import Report, examine
-from worker.doctor.settings import IneffectiveSettings, survey
 from worker.hooks import installers
 from worker.processes import Process
 from worker.terminal import doctor_command
@@ -73,10 +73,12 @@ def judged(checks: Any, facts: Any) -> set[str]:
 
 # --- what each check says of given facts ---
 
-MACHINE = doctor_machine.Machine(
-    free=10**12, min_free=100 * MIB, free_inodes=10**6, read_only=False, mount=LOCAL, unsafe_is_allowed=False,
-    watches=65536, instances=128, open_files=1024, free_ram=4096 * MIB, now=NOW, latest=NOW, heartbeat_at=NOW,
-    heartbeat_file_at=NOW,
+SETTINGS = Settings(max_active_jobs=10, keep_ended_jobs=5)
+EMBEDDER = SETTINGS.embedding.identity
+
+MACHINE = partial(
+    SimpleNamespace, settings=SETTINGS, free=10**12, free_inodes=10**6, read_only=False, mount=LOCAL, watches=65536,
+    instances=128, open_files=1024, free_ram=4096 * MIB, now=NOW, latest=NOW, heartbeat_at=NOW, heartbeat_file_at=NOW,
 )  # fmt: skip
 
 
@@ -88,7 +90,7 @@ MACHINES = [
     ({"free_inodes": None, "watches": None, "instances": None, "open_files": None}, set()),
     ({"read_only": True}, {"DISK_READ_ONLY"}),
     ({"mount": NFS}, {"MOUNT_UNSAFE", "MOUNT_WITHOUT_EVENTS"}),
-    ({"mount": NFS, "unsafe_is_allowed": True}, {"MOUNT_UNSAFE_ALLOWED", "MOUNT_WITHOUT_EVENTS"}),
+    ({"mount": NFS, "settings": Settings(allow_unsafe_mount=True)}, {"MOUNT_UNSAFE_ALLOWED", "MOUNT_WITHOUT_EVENTS"}),
     ({"watches": 8}, {"WATCHES_FEW"}),
     ({"instances": 1}, {"WATCHES_FEW"}),
     ({"open_files": 64}, {"OPEN_FILES_FEW"}),
@@ -101,14 +103,13 @@ MACHINES = [
 
 @pytest.mark.parametrize(("change", "wanted"), MACHINES)
 def test_the_machine(change: dict[str, Any], wanted: set[str]) -> None:
-    assert judged(doctor_machine.CHECKS, MACHINE._replace(**change)) == wanted
+    assert judged(doctor_machine.CHECKS, MACHINE(**change)) == wanted
 
 
-INSTALLATION = doctor_installation.Installation(
-    python=(3, 11), wanted_python=">=3.11,<3.14", installed=True,
-    packages={"huey": ("3.5.4", "3.5.4"), "rich": ("14", None)}, taken=(),
-    sqlite=(3, 40, 1), sqlite_lacks=(), config_folder=Path("/c"), config_is_writable=True, config_mode=0o600,
-    config_has_key=True,
+INSTALLATION = partial(
+    SimpleNamespace, python=(3, 11), wanted_python=">=3.11,<3.14", installed=True,
+    packages={"huey": ("3.5.4", "3.5.4"), "rich": ("14", None)}, taken=(), sqlite=(3, 40, 1), sqlite_lacks=(),
+    config_folder=Path("/c"), config_is_writable=True, config_mode=0o600, config_has_key=True,
 )  # fmt: skip
 
 
@@ -130,7 +131,7 @@ INSTALLATIONS = [
 
 @pytest.mark.parametrize(("change", "wanted"), INSTALLATIONS)
 def test_the_installation(change: dict[str, Any], wanted: set[str]) -> None:
-    assert judged(doctor_installation.CHECKS, INSTALLATION._replace(**change)) == wanted
+    assert judged(doctor_installation.CHECKS, INSTALLATION(**change)) == wanted
 
 
 def test_a_package_that_brings_a_module_with_our_name_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,25 +141,22 @@ def test_a_package_that_brings_a_module_with_our_name_is_seen(tmp_path: Path, mo
     (info / "RECORD").write_text("worker/__init__.py,,\nstranger/x.py,,\n")
     (tmp_path / "jobs.py").write_text("")
     monkeypatch.syspath_prepend(str(tmp_path))
-    found = doctor_installation.gather(Workspace(tmp_path), Settings())
+    found = doctor_installation.Facts(Workspace(tmp_path), Settings())
     assert set(found.taken) == {str(tmp_path / "jobs.py"), "the package stranger"}
 
 
 def beat(**change: Any) -> dict[str, Any]:
     return {
-        "pid": 4, "state": "ready", "heartbeat_at": AT, "boot_id": "b", "version": VERSION, "embedder": "e",
+        "pid": 4, "state": "ready", "heartbeat_at": AT, "boot_id": "b", "version": VERSION, "embedder": EMBEDDER,
         "llm_configured": False, "watcher": "events", "http": None, "child": None, "in_flight": [], **change,
     }  # fmt: skip
 
 
-def worker(**change: Any) -> doctor_worker.Worker:
-    it = doctor_worker.Worker(
-        NOW, heartbeat=beat(), lock_is_there=True, is_alive=True, boot_id="b", heartbeat_process=True, embedder="e",
-        child_limit=100, token_mode=0o600,
-    )  # fmt: skip
-    return replace(it, **change)
-
-
+WORKER = partial(
+    SimpleNamespace, settings=SETTINGS, now=NOW, heartbeat=beat(), heartbeat_is_damaged=False, lock_is_safe=True,
+    is_alive=True, note="", boot_id="b", successor=False, heartbeat_process=True, processes=[], token_mode=0o600,
+    paused_since=None, http=None, log_errors=0,
+)  # fmt: skip
 OLD = clock.iso(NOW - timedelta(minutes=5))
 GONE: dict[str, Any] = {"is_alive": False, "heartbeat_process": False, "token_mode": None}
 
@@ -181,9 +179,9 @@ WORKERS = [
     ({"processes": [Process(1, "child", 7, False)]}, {"ORPHANS"}),
     ({"processes": [Process(1, "child", 7, True)]}, set()),
     ({"heartbeat": beat(version="0.1.0")}, {"WORKER_OF_OTHER_VERSION"}),
-    ({"embedder": "another"}, {"WORKER_OF_OTHER_SETTINGS"}),
-    ({"llm_configured": True}, {"WORKER_OF_OTHER_SETTINGS"}),
-    ({"heartbeat": beat(child={"pid": 5, "memory_bytes": 90})}, {"CHILD_LARGE"}),
+    ({"heartbeat": beat(embedder="another")}, {"WORKER_OF_OTHER_SETTINGS"}),
+    ({"settings": Settings(llm_tool="claude-code")}, {"WORKER_OF_OTHER_SETTINGS"}),
+    ({"heartbeat": beat(child={"pid": 5, "memory_bytes": 4000 * MIB})}, {"CHILD_LARGE"}),
     ({"heartbeat": beat(child={"pid": 5, "memory_bytes": None})}, set()),
     ({"paused_since": NOW - timedelta(hours=1)}, {"PAUSED"}),
     ({"paused_since": NOW - timedelta(days=3)}, {"PAUSED_FOR_LONG"}),
@@ -198,7 +196,7 @@ WORKERS = [
 
 @pytest.mark.parametrize(("change", "wanted"), WORKERS)
 def test_the_worker(change: dict[str, Any], wanted: set[str]) -> None:
-    assert judged(doctor_worker.CHECKS, worker(**change)) == wanted
+    assert judged(doctor_worker.CHECKS, WORKER(**change)) == wanted
 
 
 def brief(state: str = "queued", minutes: float = 0, code: str | None = None, **change: Any) -> dict[str, Any]:
@@ -208,10 +206,11 @@ def brief(state: str = "queued", minutes: float = 0, code: str | None = None, **
             "next_attempt_at": None, "error": error, "generation": 1, "attempt": 0, **change}  # fmt: skip
 
 
-def queue(*briefs: dict[str, Any], **change: Any) -> doctor_queue.Queue:
-    return replace(doctor_queue.Queue(NOW, True, False, False, list(briefs), most_active=10, most_ended=5), **change)
-
-
+queue = partial(
+    SimpleNamespace, settings=SETTINGS, now=NOW, briefs=[], worker=True, runs=False, paused=False, leaving=False,
+    follows_team=False, from_elsewhere=frozenset(), inbox=[], requests=[], rejected=0, damaged=[], copies_alone=[],
+    without_copy=[], queue_file=None,
+)  # fmt: skip
 MINUTES = timedelta(minutes=1)
 LATER = clock.iso(NOW + timedelta(hours=1))
 
@@ -220,25 +219,25 @@ QUEUES = [
     (queue(), set()),
     (queue(worker=False), {"WORKER_ABSENT"}),
     (queue(worker=False, follows_team=True), set()),
-    (queue(brief(), worker=False), {"JOBS_WITHOUT_WORKER"}),
+    (queue(briefs=[brief()], worker=False), {"JOBS_WITHOUT_WORKER"}),
     (queue(worker=False, inbox=[MINUTES]), {"JOBS_WITHOUT_WORKER"}),
-    (queue(brief(minutes=9)), {"QUEUE_STUCK"}),
-    (queue(brief(minutes=9), runs=True), set()),
-    (queue(brief(minutes=9), paused=True), set()),
-    (queue(brief(minutes=9, next_attempt_at=LATER)), set()),
+    (queue(briefs=[brief(minutes=9)]), {"QUEUE_STUCK"}),
+    (queue(briefs=[brief(minutes=9)], runs=True), set()),
+    (queue(briefs=[brief(minutes=9)], paused=True), set()),
+    (queue(briefs=[brief(minutes=9, next_attempt_at=LATER)]), set()),
     (queue(inbox=[5 * MINUTES]), {"INBOX_NOT_TAKEN"}),
     (queue(inbox=[5 * MINUTES], leaving=True), set()),
     (queue(requests=[5 * MINUTES]), {"REQUESTS_NOT_OBEYED"}),
-    (queue(brief("failed", 5, "POISON")), {"JOBS_FAILED"}),
-    (queue(brief("rejected", 5, "JSON_INVALID"), rejected=1), {"JOBS_REJECTED"}),
+    (queue(briefs=[brief("failed", 5, "POISON")]), {"JOBS_FAILED"}),
+    (queue(briefs=[brief("rejected", 5, "JSON_INVALID")], rejected=1), {"JOBS_REJECTED"}),
     (queue(rejected=2), {"JOBS_REJECTED"}),
-    (queue(brief("rejected", 5, "FILE_TRACKED"), rejected=1), {"JOBS_FROM_ELSEWHERE"}),
+    (queue(briefs=[brief("rejected", 5, "FILE_TRACKED")], rejected=1), {"JOBS_FROM_ELSEWHERE"}),
     (queue(worker=False, from_elsewhere=frozenset({"x.json"})), {"JOBS_FROM_ELSEWHERE", "WORKER_ABSENT"}),
-    (queue(brief("retrying", 90, "DISK_FULL"), runs=True), {"JOBS_RETRYING"}),
-    (queue(brief("retrying", 9, "DISK_FULL"), runs=True), set()),
-    (queue(brief("retrying", 1, "CHILD_START_FAILED"), runs=True), {"CHILD_NOT_STARTING"}),
-    (queue(*[brief()] * 9), {"BACKLOG_LARGE"}),
-    (queue(*[brief("succeeded")] * 6), {"RECORDS_MANY"}),
+    (queue(briefs=[brief("retrying", 90, "DISK_FULL")], runs=True), {"JOBS_RETRYING"}),
+    (queue(briefs=[brief("retrying", 9, "DISK_FULL")], runs=True), set()),
+    (queue(briefs=[brief("retrying", 1, "CHILD_START_FAILED")], runs=True), {"CHILD_NOT_STARTING"}),
+    (queue(briefs=[brief()] * 9), {"BACKLOG_LARGE"}),
+    (queue(briefs=[brief("succeeded")] * 6), {"RECORDS_MANY"}),
     (queue(damaged=["a"]), {"RECORDS_DAMAGED"}),
     (queue(copies_alone=["a"]), {"COPIES_ALONE"}),
     (queue(queue_file="malformed"), {"QUEUE_FILE_DAMAGED"}),
@@ -246,28 +245,32 @@ QUEUES = [
 
 
 @pytest.mark.parametrize(("facts", "wanted"), QUEUES)
-def test_the_queue(facts: doctor_queue.Queue, wanted: set[str]) -> None:
+def test_the_queue(facts: Any, wanted: set[str]) -> None:
     assert judged(doctor_queue.CHECKS, facts) == wanted
 
 
 def test_failures_are_one_finding_a_cause_with_the_cause_s_own_remedy() -> None:
-    facts = queue(*[brief("failed", 5, "POISON")] * 3, brief("failed", 5, "LLM_CONFIG"))
-    found = list(doctor_queue.failed_jobs(facts))
+    failed = [brief("failed", 5, "POISON")] * 3 + [brief("failed", 5, "LLM_CONFIG")]
+    found = list(doctor_queue.failed_jobs(queue(briefs=failed)))
     assert [(each.subject, each.count, each.remedy) for each in found] == [
         ("POISON", 3, "Mend it."), ("LLM_CONFIG", 1, "Mend it."),
     ]  # fmt: skip
     error = {"code": "POISON", "message": "It died.", "remediation": "cognee-memory jobs retry <job_id>."}
-    (found_one,) = doctor_queue.failed_jobs(queue(brief("failed", 5, error=error)))
+    (found_one,) = doctor_queue.failed_jobs(queue(briefs=[brief("failed", 5, error=error)]))
     assert found_one.remedy == "cognee-memory jobs retry --error POISON."
 
 
 def store(**change: Any) -> inspection.StoreStatus:
-    it = inspection.StoreStatus(is_there=True, size=9, format=FORMAT, whole=[], embedder="e", memories=2, words=2)
+    it = inspection.StoreStatus(is_there=True, size=9, format=FORMAT, whole=[], embedder=EMBEDDER, memories=2, words=2)
     return replace(it, **change)
 
 
 LONG_AGO = clock.iso(NOW - timedelta(hours=1))
-WITH_GRAPH = {"graph_embedder": "e"}
+WITH_GRAPH = {"graph_embedder": EMBEDDER}
+STORE = partial(
+    SimpleNamespace, settings=SETTINGS, now=NOW, model=None, stale=0, cognee=False, has_our_memories=False,
+    has_graph=False, cut_off=[], quarantined=[], earlier=0, backups=[],
+)  # fmt: skip
 
 
 STORES = [
@@ -292,32 +295,32 @@ STORES = [
     ({"pending": 0, "meta": {"graph_failure": "GRAPH_UNAVAILABLE"}}, {}, set()),
     ({"refused": {"GRAPH_WRITE_FAILED": 2}}, {}, {"GRAPH_REFUSED"}),
     ({"meta": WITH_GRAPH}, {}, {"GRAPH_GONE"}),
-    ({"meta": WITH_GRAPH}, {"graph": True, "vectors": True}, set()),
-    ({"meta": {"graph_embedder": "o"}}, {"graph": True, "vectors": True}, {"GRAPH_OF_OTHER_MODEL"}),
-    ({"meta": {**WITH_GRAPH, "graph_openings": "2"}}, {"graph": True, "vectors": True}, {"GRAPH_DEADLY"}),
+    ({"meta": WITH_GRAPH}, {"has_graph": True}, set()),
+    ({"meta": {"graph_embedder": "o"}}, {"has_graph": True}, {"GRAPH_OF_OTHER_MODEL"}),
+    ({"meta": {**WITH_GRAPH, "graph_openings": "2"}}, {"has_graph": True}, {"GRAPH_DEADLY"}),
     ({}, {"cut_off": ["g.shadow"]}, {"GRAPH_CUT_OFF"}),
-    ({}, {"quarantined": 1, "quarantined_size": 9}, {"SET_ASIDE"}),
+    ({}, {"quarantined": [9]}, {"SET_ASIDE"}),
     ({}, {"earlier": 1}, {"OLD_STORES"}),
     ({}, {"cognee": True}, {"OLD_STORES"}),
     ({}, {"cognee": True, "has_our_memories": True}, {"GRAPH_ORPHANED"}),
-    ({"meta": WITH_GRAPH}, {"cognee": True, "has_our_memories": True, "graph": True, "vectors": True}, set()),
+    ({"meta": WITH_GRAPH}, {"cognee": True, "has_our_memories": True, "has_graph": True}, set()),
     ({}, {"backups": ["b"]}, {"BACKUPS_LEFT"}),
 ]
 
 
 @pytest.mark.parametrize(("change", "files", "wanted"), STORES)
 def test_the_stores(change: dict[str, Any], files: dict[str, Any], wanted: set[str]) -> None:
-    facts = doctor_stores.Stores(NOW, store(**change), doctor_stores.FileStatus(**files), "e", None)
-    assert judged(doctor_stores.CHECKS, facts) == wanted
+    assert judged(doctor_stores.CHECKS, STORE(store=store(**change), **files)) == wanted
 
 
 @pytest.mark.parametrize(("code", "wanted"), [("MODEL_MISSING", "MODEL_ABSENT"), ("MODEL_CORRUPT", "MODEL_WRONG")])
 def test_the_model(code: str, wanted: str) -> None:
-    facts = doctor_stores.Stores(NOW, inspection.StoreStatus(), doctor_stores.FileStatus(), "e", JobError(code))
-    assert judged(doctor_stores.CHECKS, facts) == {wanted}
+    assert judged(doctor_stores.CHECKS, STORE(store=inspection.StoreStatus(), model=JobError(code))) == {wanted}
 
 
-def test_what_of_the_settings_has_no_effect_is_named_without_a_value(tmp_path: Path) -> None:
+def test_what_of_the_settings_has_no_effect_is_named_without_a_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = tmp_path / "config"
     config.mkdir()
     (config / "config.toml").write_text('llm_endpoint = "https://elsewhere.example"\n')
@@ -326,19 +329,18 @@ def test_what_of_the_settings_has_no_effect_is_named_without_a_value(tmp_path: P
     env = {"COGNEE_MEMORY_CONFIG_DIR": str(config), "LLM_API_KEY": "sk-in-the-environment",
            "COGNEE_MEMORY_HTP": "1", "SYSTEM_ROOT_DIRECTORY": "/elsewhere"}  # fmt: skip
     settings = load(environment=env, workspace_env=dotenv, trusted=False)
-    said = survey(settings, env, dotenv, False)
+    monkeypatch.setattr(doctor_settings, "inherited_environment", lambda: env)
+    it = doctor_settings.Facts(Workspace(tmp_path), settings, False)
     expected = [("COGNEE_MEMORY_HTP", "COGNEE_MEMORY_HTTP"), ("COGNEE_MEMORY_MAX_RESULT", "COGNEE_MEMORY_MAX_RESULTS")]
-    assert [(each.variable, each.near) for each in said.unknown] == expected
-    assert said.ignored == ("LLM_API_KEY",)
-    assert said.apart == ("LLM_ENDPOINT",)
-    assert said.cognees == ("SYSTEM_ROOT_DIRECTORY",)
-    assert "sk-" not in repr(said)
+    assert [(each.variable, each.near) for each in it.unknown] == expected
+    assert (it.ignored, settings.dropped, it.cognees) == (["LLM_API_KEY"], ["llm_endpoint"], ["SYSTEM_ROOT_DIRECTORY"])
+    assert "sk-" not in repr((it.unknown, it.ignored, settings.dropped, it.cognees))
 
 
 def test_a_reranker_that_does_not_work_is_a_finding_and_one_that_works_is_none(tmp_path: Path) -> None:
     def found(**other: Any) -> list[str]:
-        state = doctor_settings.SettingsState(Settings(**other), IneffectiveSettings((), (), (), ()), None)
-        return [f"{each.code} {each.message}" for each in doctor_settings.reranker(state)]
+        facts = SimpleNamespace(settings=Settings(**other))
+        return [f"{each.code} {each.message}" for each in doctor_settings.reranker(facts)]
 
     assert found() == []
     (missing,) = found(rerank_model=str(tmp_path))
@@ -453,7 +455,7 @@ def test_a_hook_whose_program_is_there_is_not_reported_and_one_whose_program_is_
     installers.write(tool, installers.install(tool, config), config)
 
     def found() -> set[str]:
-        return codes(doctor_capture.hooks(doctor_capture.gather(workspace, load(), NOW)))
+        return codes(doctor_capture.hooks(doctor_capture.Facts(workspace, load(), NOW)))
 
     assert "HOOK_PROGRAM_MISSING" not in found()
     program.unlink()
@@ -560,7 +562,7 @@ def test_errors_in_a_log_count_a_day_by_any_clock(used: Workspace, zone: str, mo
             lines.append(f"{then.astimezone():%Y-%m-%d %H:%M:%S},123 ERROR   worker.scheduling.runner failed")
             lines.append(json.dumps({"at": clock.iso(then), "level": "ERROR", "logger": "worker.scheduling.runner"}))
         used.spool.log.write_text("\n".join(lines))
-        facts = doctor_worker.gather(used, load(), NOW, probe_http=False)
+        facts = doctor_worker.Facts(used, load(), NOW, probe_http=False)
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -660,7 +662,7 @@ def test_the_look_survives_and_tells(used: Workspace, name: str) -> None:
 
 
 def test_a_failing_check_is_a_finding_and_the_others_are_made(used: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor_queue, "gather", raising(RuntimeError("never thought of")))
+    monkeypatch.setattr(doctor_queue, "Facts", raising(RuntimeError("never thought of")))
     no_gitignore(used)
     assert {"CHECK_NOT_MADE", "NOT_IGNORED"} <= seen(used)
 
@@ -984,9 +986,14 @@ def findings(*, is_followed: bool = True, **changed: Any) -> list[Finding]:
         "failed_jobs": [],
         "set_aside": [],
     }
-    whole: TeamStatus = {**status, **changed}  # type: ignore[typeddict-item]
-    state = doctor_team.TeamState(whole, None, NOW, is_followed=is_followed)
-    return [finding for check in doctor_team.CHECKS for finding in check(state)]
+    return team_findings(status={**status, **changed}, is_followed=is_followed)
+
+
+TEAM = partial(SimpleNamespace, status=None, problem=None, now=NOW, set_aside=[], settled=[], is_followed=True)
+
+
+def team_findings(**facts: Any) -> list[Finding]:
+    return [finding for check in doctor_team.CHECKS for finding in check(TEAM(**facts))]
 
 
 def test_of_a_team_that_is_well_it_says_only_that_there_is_one() -> None:
@@ -1009,8 +1016,7 @@ def test_a_team_that_is_not_reached_is_told_with_the_errors_code() -> None:
 
 def test_what_was_set_aside_and_is_back_may_be_removed() -> None:
     kept = SetAside(Path("/w/.cognee_memory/set-aside/team-7-a b"), Path("memories.jsonl"), None)
-    state = doctor_team.TeamState(None, None, NOW, settled=(kept,))
-    [found] = [finding for check in doctor_team.CHECKS for finding in check(state)]
+    [found] = team_findings(settled=[kept])
     assert (found.code, found.level) == ("TEAM_LOST_IS_BACK", "note")
     assert "rm -r '/w/.cognee_memory/set-aside/team-7-a b'" in found.remedy
 

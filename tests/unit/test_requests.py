@@ -154,11 +154,11 @@ def test_cancelling_several_without_a_worker_leaves_requests_for_the_next(worksp
     job(place, "a")
     job(place, "b", STARTED, lifecycle.Succeeded({}))
     outcome = requests.ask(workspace, "cancel", ["a", "b", "a", "nobody"])
-    assert [asked.as_dict() for asked in outcome.jobs] == [
+    assert outcome.jobs == [
         {"job_id": "b", "requested": False, "obeyed": True, "state": "succeeded"},
         {"job_id": "a", "requested": True, "obeyed": False, "state": "queued"},
     ]
-    assert [(refused.job_id, refused.error.code) for refused in outcome.skipped] == [("nobody", "JOB_NOT_FOUND")]
+    assert [(job_id, error.code) for job_id, error in outcome.skipped] == [("nobody", "JOB_NOT_FOUND")]
     assert read(place.cancel("a"))["generation"] == 1
     assert not place.cancel("b").exists()
 
@@ -177,8 +177,8 @@ def test_cancelling_waits_for_the_worker_and_says_for_which_it_was_too_late(work
 
     with worker(place, obey):
         outcome = requests.ask(workspace, "cancel", ["waits", "late"])
-    assert [(asked.job_id, asked.state, asked.obeyed) for asked in outcome.jobs] == [("waits", "cancelled", True)]
-    assert [(refused.job_id, refused.error.code) for refused in outcome.skipped] == [("late", "CANCEL_TOO_LATE")]
+    assert outcome.jobs == [{"job_id": "waits", "requested": True, "obeyed": True, "state": "cancelled"}]
+    assert [(job_id, error.code) for job_id, error in outcome.skipped] == [("late", "CANCEL_TOO_LATE")]
 
 
 # --- running again ---
@@ -193,16 +193,16 @@ def test_running_again_asks_for_what_can_and_says_why_not_for_the_rest(workspace
     place.record("damaged").write_text("{")
     names = ["failed", "done", "waits", "scrubbed", "damaged", "nobody"]
     outcome = requests.ask(workspace, "retry", names, start=False)
-    assert [(asked.job_id, asked.requested, asked.obeyed) for asked in outcome.jobs] == [("failed", True, False)]
+    assert outcome.jobs == [{"job_id": "failed", "requested": True, "obeyed": False, "state": "failed"}]
     assert read(place.retry("failed"))["generation"] == 1
-    assert {refused.job_id: refused.error.code for refused in outcome.skipped} == {
+    assert {job_id: error.code for job_id, error in outcome.skipped} == {
         "done": "ARGUMENT_INVALID",
         "waits": "ARGUMENT_INVALID",
         "scrubbed": "JOB_NOT_FOUND",
         "damaged": "JOB_NOT_FOUND",
         "nobody": "JOB_NOT_FOUND",
     }
-    assert all(refused.as_dict()["remediation"] for refused in outcome.skipped)
+    assert all(refused["remediation"] for refused in outcome.shown_skipped())
 
 
 def test_the_state_that_is_told_is_the_one_after_the_worker_has_obeyed(workspace: Workspace, place: SpoolPaths) -> None:
@@ -213,18 +213,14 @@ def test_the_state_that_is_told_is_the_one_after_the_worker_has_obeyed(workspace
 
     with worker(place, obey):
         outcome = requests.ask(workspace, "retry", ["failed"], start=False)
-    assert [asked.as_dict() for asked in outcome.jobs] == [
-        {"job_id": "failed", "requested": True, "obeyed": True, "state": "queued"}
-    ]
+    assert outcome.jobs == [{"job_id": "failed", "requested": True, "obeyed": True, "state": "queued"}]
 
 
 def test_a_rejected_job_is_dropped_anew_and_its_reason_goes(workspace: Workspace, place: SpoolPaths) -> None:
     former, kept = rejected(place, "late.json"), rejected(place, "late.json")
     content = kept.read_bytes()
     outcome = requests.ask(workspace, "retry", ["late"], start=False)
-    assert [asked.as_dict() for asked in outcome.jobs] == [
-        {"job_id": "late", "requested": True, "obeyed": False, "state": "in the inbox"}
-    ]
+    assert outcome.jobs == [{"job_id": "late", "requested": True, "obeyed": False, "state": "in the inbox"}]
     assert place.dropped("late").read_bytes() == content
     assert not kept.exists()
     assert former.exists(), "the newest one counts"
@@ -240,14 +236,14 @@ def test_what_is_rejected_once_more_is_refused_with_the_reason(workspace: Worksp
     with worker(place, obey):
         outcome = requests.ask(workspace, "retry", ["bad"], start=False)
     assert outcome.jobs == []
-    assert [(refused.job_id, str(refused.error)) for refused in outcome.skipped] == [("bad", "JSON_INVALID: Still.")]
+    assert [(job_id, str(error)) for job_id, error in outcome.skipped] == [("bad", "JSON_INVALID: Still.")]
 
 
 def test_a_rejected_file_is_named_as_it_is_kept(workspace: Workspace, place: SpoolPaths) -> None:
     kept = rejected(place, "mine.json", "JOB_ID_CONFLICT", record=False)
     outcome = requests.ask(workspace, "retry", [kept.name, "other.1.json", "../late.1.json"], start=False)
-    assert [asked.job_id for asked in outcome.jobs] == ["mine"]
-    assert {refused.error.code for refused in outcome.skipped} == {"JOB_NOT_FOUND"}
+    assert [asked["job_id"] for asked in outcome.jobs] == ["mine"]
+    assert {error.code for _, error in outcome.skipped} == {"JOB_NOT_FOUND"}
 
 
 def test_a_drop_that_waits_is_not_overwritten_by_a_rejected_one(place: SpoolPaths) -> None:
@@ -280,7 +276,7 @@ def test_a_file_whose_id_belongs_to_another_job_is_no_success(workspace: Workspa
     with worker(place, lambda _: None):
         outcome = requests.ask(workspace, "retry", [kept.name], start=False)
     assert outcome.jobs == []
-    assert [(each.job_id, each.error.code) for each in outcome.skipped] == [("mine", "JOB_ID_CONFLICT")]
+    assert [(job_id, error.code) for job_id, error in outcome.skipped] == [("mine", "JOB_ID_CONFLICT")]
 
 
 def test_the_same_job_dropped_again_is_a_success(workspace: Workspace, place: SpoolPaths) -> None:
@@ -288,7 +284,7 @@ def test_the_same_job_dropped_again_is_a_success(workspace: Workspace, place: Sp
     kept = rejected(place, "mine.json", record=False)
     with worker(place, lambda _: None):
         outcome = requests.ask(workspace, "retry", [kept.name], start=False)
-    assert [(each.job_id, each.state) for each in outcome.jobs] == [("mine", "succeeded")]
+    assert [(each["job_id"], each["state"]) for each in outcome.jobs] == [("mine", "succeeded")]
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -311,10 +307,10 @@ def test_one_vanished_job_harms_none(
 
     with worker(place, obey):
         outcome = requests.ask(workspace, verb, ["a", "b"])
-    told = {each.job_id for each in outcome.jobs} | {each.job_id for each in outcome.skipped}
+    told = {each["job_id"] for each in outcome.jobs} | {job_id for job_id, _ in outcome.skipped}
     assert told == {"a", "b"}
     if how == "damaged":
-        [message] = [each.error.message for each in outcome.skipped if each.job_id == "a"]
+        [message] = [error.message for job_id, error in outcome.skipped if job_id == "a"]
         assert "damaged" in message
 
 
@@ -351,10 +347,8 @@ def test_ended_jobs_are_taken_off_the_list_once_a_worker_has_read_it(workspace: 
     job(place, "failed", STARTED, FAILED)
     job(place, "waits")
     outcome = requests.ask(workspace, "dismiss", ["failed", "waits", "nobody"], 0.0)
-    assert [asked.as_dict() for asked in outcome.jobs] == [
-        {"job_id": "failed", "requested": True, "obeyed": False, "state": "failed"}
-    ]
+    assert outcome.jobs == [{"job_id": "failed", "requested": True, "obeyed": False, "state": "failed"}]
     expected = [("waits", "ARGUMENT_INVALID"), ("nobody", "JOB_NOT_FOUND")]
-    assert [(refused.job_id, refused.error.code) for refused in outcome.skipped] == expected
+    assert [(job_id, error.code) for job_id, error in outcome.skipped] == expected
     request = json.loads(place.dismiss("failed").read_bytes())
     assert (request["job_id"], request["generation"]) == ("failed", 1)

@@ -34,47 +34,24 @@ _LOOK_SECONDS = 0.01
 _Request = tuple[Path, int | None]  # the request file, and the generation that it applies to
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedJob:
-    """A job for which the request was not possible, or had no effect."""
-
-    job_id: str
-    error: JobError
-
-    def as_dict(self) -> Skipped:
-        """The entry of the answer's ``skipped``."""
-        return {
-            "job_id": self.job_id,
-            "error_code": self.error.code,
-            "error": self.error.message,
-            "remediation": self.error.remediation,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class RequestedJob:
-    """A job with a request to the worker (``requested``), or one that needed none.
-
-    ``obeyed`` is False until a worker has handled the request. ``state`` is the job's present state.
-    """
-
-    job_id: str
-    state: str
-    obeyed: bool
-    requested: bool = True
-
-    def as_dict(self) -> AskedJob:
-        """The entry of the answer's list of jobs."""
-        return {"job_id": self.job_id, "requested": self.requested, "obeyed": self.obeyed, "state": self.state}
-
-
 @dataclass(slots=True)
 class Outcome:
-    """The outcome of a request about several jobs."""
+    """The outcome of a request about several jobs.
 
-    jobs: list[RequestedJob] = field(default_factory=list)
-    skipped: list[SkippedJob] = field(default_factory=list)
+    ``jobs``: those for which the worker was asked, or that needed no request. ``skipped``: the ids of those for which
+    the request was not possible or had no effect, each with the reason.
+    """
+
+    jobs: list[AskedJob] = field(default_factory=list)
+    skipped: list[tuple[str, JobError]] = field(default_factory=list)
     worker_started: bool = False
+
+    def shown_skipped(self) -> list[Skipped]:
+        """The answer's ``skipped``."""
+        return [
+            {"job_id": job_id, "error_code": error.code, "error": error.message, "remediation": error.remediation}
+            for job_id, error in self.skipped
+        ]
 
 
 def ask(
@@ -101,13 +78,13 @@ def ask(
             elif verb == "retry" and record is not None and record.state == "rejected":
                 _drop_again(spool_paths, kept_file(spool_paths, wanted), dropped)
             elif verb == "cancel" and record is not None and record.ended:
-                outcome.jobs.append(RequestedJob(wanted, record.state, obeyed=True, requested=False))
+                outcome.jobs.append({"job_id": wanted, "requested": False, "obeyed": True, "state": record.state})
             else:
                 _REQUIRE[verb](spool_paths, wanted, record)
                 path: Path = getattr(spool_paths, verb)(wanted)
                 requests[wanted] = path, record.generation if record else None
         except (JobError, OSError) as error:
-            outcome.skipped.append(_skipped(wanted, error))
+            outcome.skipped.append((wanted, _refusal(wanted, error)))
     client.request_jobs(spool_paths, requests)
     if verb == "retry" and start and (requests or dropped):
         outcome.worker_started = launch.start(workspace, leave_when_idle=True)
@@ -117,9 +94,9 @@ def ask(
         obeyed = path not in waiting
         try:
             state = _state_after(spool_paths, verb, job_id, obeyed, dropped)
-            outcome.jobs.append(RequestedJob(job_id, state, obeyed))
+            outcome.jobs.append({"job_id": job_id, "requested": True, "obeyed": obeyed, "state": state})
         except JobError as error:
-            outcome.skipped.append(SkippedJob(job_id, error))
+            outcome.skipped.append((job_id, error))
     return outcome
 
 
@@ -189,10 +166,10 @@ def _state(record: Record | None) -> str:
     return record.state if record is not None else IN_INBOX
 
 
-def _skipped(job_id: str, error: JobError | OSError) -> SkippedJob:
+def _refusal(job_id: str, error: JobError | OSError) -> JobError:
     if isinstance(error, JobError):
-        return SkippedJob(job_id, error)
-    return SkippedJob(job_id, JobError("JOB_NOT_FOUND", f"The file of job {job_id} cannot be read: {error.strerror}."))
+        return error
+    return JobError("JOB_NOT_FOUND", f"The file of job {job_id} cannot be read: {error.strerror}.")
 
 
 def _await(spool_paths: SpoolPaths, paths: Iterable[Path], seconds: float) -> set[Path]:

@@ -9,7 +9,8 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from bridge.memory_shapes import MemoryCounts
+from bridge.memory_shapes import CountsOrError
+from jobs.client import ControlVerb
 from jobs.diagnostics import Level
 from jobs.schema import (
     Cause,
@@ -165,7 +166,7 @@ class ModelComparison(TypedDict):
 class AskedWorker(TypedDict):
     """The outcome of a request about no single job."""
 
-    request: Literal["pause", "resume", "drain", "prune"]
+    request: ControlVerb
     obeyed: bool
     worker: WorkerStatus
 
@@ -291,7 +292,7 @@ class TeamStatus(TypedDict):
     """The last ones, at most 50."""
 
 
-class StatusFields(TypedDict):
+class StatusFields(CountsOrError):
     """The answer of ``cognee-memory status`` without the advice."""
 
     workspace: str
@@ -302,9 +303,6 @@ class StatusFields(TypedDict):
     jobs: JobsOverview
     waiting_in_inbox: Count
     rejected_files: Count
-    memory: MemoryCounts | None
-    """Null when the store cannot be read; ``memory_error`` has the reason."""
-    memory_error: JobError | None
     graph_installed: bool
     """Whether the knowledge graph is installed here: ``ask``, ``graph``, ``cognify`` and ``migrate`` need it."""
     disk: Disk

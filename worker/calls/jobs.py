@@ -144,9 +144,9 @@ def one(verb: str) -> Callable[..., Asked]:
 
     def ask(scope: Scope, *, job_id: str) -> Asked:
         outcome = requests.ask(scope.workspace, verb, [_valid(job_id)], _SECONDS)
-        for skipped in outcome.skipped:
-            raise skipped.error
-        return {**SUCCESS, **outcome.jobs[0].as_dict()}
+        for _, error in outcome.skipped:
+            raise error
+        return {**SUCCESS, **outcome.jobs[0]}
 
     return ask
 
@@ -170,13 +170,13 @@ def many(verb: str) -> Callable[..., ManyAsked]:
         elif not all(isinstance(each, str) and 1 <= len(each) <= 255 for each in job_ids):
             raise JobError("ARGUMENT_INVALID", "job_ids is a list of texts.")
         outcome = requests.ask(scope.workspace, verb, job_ids, _SECONDS)
-        asked = [each for each in outcome.jobs if each.requested]
+        asked = [each for each in outcome.jobs if each["requested"]]
         return {
             **SUCCESS,
-            "job_ids": [each.job_id for each in asked],
+            "job_ids": [each["job_id"] for each in asked],
             "requested": len(asked),
-            "obeyed": sum(1 for each in asked if each.obeyed),
-            "skipped": [skipped.as_dict() for skipped in outcome.skipped],
+            "obeyed": sum(1 for each in asked if each["obeyed"]),
+            "skipped": outcome.shown_skipped(),
         }
 
     return ask

@@ -1,8 +1,8 @@
 """The diagnostics of a workspace and a machine: checks, safe fixes and the support archive.
 
-Every check reads state with ``gather`` and judges it in the functions of ``CHECKS``. The package does not open the
-stores of cognee and starts no job; the job ``check`` reads the stores completely. What a diagnostic means is in
-``jobs.diagnostics``. In reading order:
+The ``Facts`` of a module read the state when they are made, and the functions of ``CHECKS`` judge it. The package
+does not open the stores of cognee and starts no job; the job ``check`` reads the stores completely. What a diagnostic
+means is in ``jobs.diagnostics``. In reading order:
 
 ``examination``: runs all checks and orders the findings.
 ``installation``: checks Python, packages, SQLite and the configuration folder.

@@ -150,8 +150,8 @@ class _Bundle:
         )
 
     def _platform(self, now: datetime) -> str:
-        machine = doctor_machine.gather(self._workspace, self._settings, now, None, None)
-        installation = doctor_installation.gather(self._workspace, self._settings)
+        machine = doctor_machine.Facts(self._workspace, self._settings, now, None, None)
+        installation = doctor_installation.Facts(self._workspace, self._settings)
         return _json(
             {
                 "system": platform.platform(),

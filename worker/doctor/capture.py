@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
 
 from bridge.capture import consent
 from bridge.graph import tool_model
@@ -26,53 +25,44 @@ _MOST_BYTES = 4 * 1024 * 1024
 _RECENT = timedelta(days=1)
 
 
-class CaptureState(NamedTuple):
+class Facts:
     """The enabled tools, those that summarise their own sessions, whether their list is damaged, installed hooks by
     file whose program is gone, and how many calls of hooks failed in the last day.
     """
 
-    enabled: frozenset[str]
-    own_models: frozenset[str]
-    is_damaged: bool
-    broken_hooks: tuple[Path, ...]
-    failed_calls: int
+    def __init__(self, workspace: Workspace, settings: Settings, now: datetime) -> None:
+        """Read the list, the files of the tools in which hooks are installed, and the hooks' log. Raises OSError."""
+        folder = settings.config_folder
+        self.enabled = consent.enabled_tools(workspace, folder)
+        self.own_models = frozenset(consent.own_models(workspace, folder))
+        self.is_damaged = consent.is_damaged(workspace, folder)
+        self.broken_hooks = [path for path in _changed_files(folder) if _is_broken(path)]
+        self.failed_calls = _failed_calls(folder / hook.LOG, now)
 
 
-def gather(workspace: Workspace, settings: Settings, now: datetime) -> CaptureState:
-    """Read the list, the files of the tools in which hooks are installed, and the log of the hooks. Raises OSError."""
-    folder = settings.config_folder
-    return CaptureState(
-        consent.enabled_tools(workspace, folder),
-        frozenset(consent.own_models(workspace, folder)),
-        consent.is_damaged(workspace, folder),
-        tuple(path for path in _changed_files(folder) if _is_broken(path)),
-        _failed_calls(folder / hook.LOG, now),
-    )
-
-
-def enabled(state: CaptureState) -> Iterator[Finding]:
+def enabled(facts: Facts) -> Iterator[Finding]:
     """Findings about the list of enabled tools."""
-    if state.is_damaged:
+    if facts.is_damaged:
         yield finding("CAPTURE_LIST_DAMAGED", "capture")
-    if state.enabled:
+    if facts.enabled:
         named = [
-            f"{tool} (summarised by itself)" if tool in state.own_models else tool for tool in sorted(state.enabled)
+            f"{tool} (summarised by itself)" if tool in facts.own_models else tool for tool in sorted(facts.enabled)
         ]
         yield finding("CAPTURE_ON", "capture", f"Enabled: {', '.join(named)}.")
-    for tool in sorted(state.own_models):
+    for tool in sorted(facts.own_models):
         try:
             tool_model.require(tool)
         except JobError as error:
             yield finding("OWN_MODEL_MISSING", tool, error.message)
 
 
-def hooks(state: CaptureState) -> Iterator[Finding]:
+def hooks(facts: Facts) -> Iterator[Finding]:
     """Findings about the hooks in other tools."""
-    for path in state.broken_hooks:
+    for path in facts.broken_hooks:
         yield finding("HOOK_PROGRAM_MISSING", str(path))
-    if state.failed_calls:
-        message = f"{counted(state.failed_calls, 'call')} in the last day."
-        yield finding("HOOKS_FAIL", hook.LOG, message, count=state.failed_calls)
+    if facts.failed_calls:
+        message = f"{counted(facts.failed_calls, 'call')} in the last day."
+        yield finding("HOOKS_FAIL", hook.LOG, message, count=facts.failed_calls)
 
 
 def _changed_files(config_folder: Path) -> Iterator[Path]:

@@ -158,10 +158,10 @@ def _records(workspace: Workspace) -> list[JobRow]:
 
 
 def _checked(group: Group, module: ModuleType, *arguments: Any) -> Iterator[Finding]:
-    """The findings of a module's ``CHECKS``, of the facts that its ``gather`` finds. A check that fails becomes a
-    finding and does not stop the others."""
+    """The findings of a module's ``CHECKS``, of its ``Facts``. A check that fails becomes a finding and does not stop
+    the others."""
     try:
-        facts = module.gather(*arguments)
+        facts = module.Facts(*arguments)
     except Exception as error:
         yield _not_made(group, error)
         return

@@ -11,7 +11,7 @@ import stat
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psutil
 
@@ -38,10 +38,6 @@ class FixResult(NamedTuple):
     fix: Fix
     done: bool
     message: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """The result as JSON."""
-        return self._asdict()
 
 
 def apply_fixes(
@@ -75,9 +71,9 @@ def apply_fixes(
 def _close(workspace: Workspace, settings: Settings, trust_state: trust.TrustState | None) -> str:
     count = 0
     if trust_state is not None and trust_state.foreign is None:
-        kept = doctor_workspace.gather(workspace, trust_state, clock.now())
+        kept = doctor_workspace.Facts(workspace, trust_state, clock.now())
         token = workspace.spool.token
-        for path in dict.fromkeys([*kept.open, *([token] if os.path.lexists(token) else [])]):
+        for path in dict.fromkeys([*kept.troubled["OPEN_TO_OTHERS"], *([token] if os.path.lexists(token) else [])]):
             count += _make_private(path)
     config = user_file(settings)
     if config.is_file() and not config.is_symlink():
@@ -111,7 +107,7 @@ def _ignore(workspace: Workspace, settings: Settings, trust_state: trust.TrustSt
 
 def _remove_parts(workspace: Workspace, settings: Settings, trust_state: trust.TrustState | None) -> str:
     assert trust_state is not None
-    parts = doctor_workspace.gather(workspace, trust_state, clock.now()).parts
+    parts = doctor_workspace.Facts(workspace, trust_state, clock.now()).troubled["PARTS_LEFT"]
     for path in parts:
         files.remove(path)
     return f"{counted(len(parts), 'part')} of files removed."

@@ -7,10 +7,9 @@ import re
 import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
 
 import jobs
 from bridge.settings import Settings, user_file
@@ -26,47 +25,30 @@ _PYTHON = re.compile(r"(>=|<)\s*(\d+)\.(\d+)")
 _LIST = re.compile(rf"^({'|'.join(_OURS)})(?:\.py)?[/,]", re.MULTILINE)
 
 
-class Installation(NamedTuple):
+class Facts:
     """The state of the installation.
 
     ``packages`` maps each required package to its version, None when it is missing, and to the pinned version, None
     when any will do. ``taken`` are modules and packages of others that use this program's module names.
     """
 
-    python: tuple[int, int]
-    wanted_python: str
-    installed: bool
-    packages: dict[str, tuple[str | None, str | None]]
-    taken: tuple[str, ...]
-    sqlite: tuple[int, ...]
-    sqlite_lacks: tuple[str, ...]
-    config_folder: Path
-    config_is_writable: bool
-    config_mode: int | None
-    config_has_key: bool
-
-
-def gather(workspace: Workspace, settings: Settings) -> Installation:
-    """Read the state of the installation. Raises OSError."""
-    try:
-        ours = metadata.metadata(NAME)
-        required, wanted_python, installed = metadata.requires(NAME) or [], ours["Requires-Python"] or "", True
-    except metadata.PackageNotFoundError:
-        required, wanted_python, installed = [], "", False
-    folder, file = settings.config_folder, user_file(settings)
-    return Installation(
-        python=sys.version_info[:2],
-        wanted_python=wanted_python,
-        installed=installed,
-        packages=dict(_packages(required)),
-        taken=tuple(dict.fromkeys([*_shadows(workspace), *_owners()])),
-        sqlite=sqlite3.sqlite_version_info,
-        sqlite_lacks=tuple(_sqlite_lacks()),
-        config_folder=folder,
-        config_is_writable=_is_writable(folder),
-        config_mode=file.stat().st_mode & 0o777 if file.is_file() and sys.platform != "win32" else None,
-        config_has_key=any(settings.sources.get(name) == file.name for name in ("llm_api_key", "embedding_api_key")),
-    )
+    def __init__(self, workspace: Workspace, settings: Settings) -> None:
+        """Read the facts. Raises OSError."""
+        required: list[str] = []
+        self.wanted_python, self.installed = "", False
+        with suppress(metadata.PackageNotFoundError):
+            self.wanted_python = metadata.metadata(NAME)["Requires-Python"] or ""
+            required, self.installed = metadata.requires(NAME) or [], True
+        file = user_file(settings)
+        self.python = sys.version_info[:2]
+        self.packages = dict(_packages(required))
+        self.taken = tuple(dict.fromkeys([*_shadows(workspace), *_owners()]))
+        self.sqlite = sqlite3.sqlite_version_info
+        self.sqlite_lacks = tuple(_sqlite_lacks())
+        self.config_folder = settings.config_folder
+        self.config_is_writable = _is_writable(self.config_folder)
+        self.config_mode = file.stat().st_mode & 0o777 if file.is_file() and sys.platform != "win32" else None
+        self.config_has_key = file.name in map(settings.sources.get, ("llm_api_key", "embedding_api_key"))
 
 
 def _packages(required: list[str]) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
@@ -130,46 +112,46 @@ def _is_writable(folder: Path) -> bool:
 # --- the checks ---
 
 
-def python(state: Installation) -> Iterator[Finding]:
+def python(facts: Facts) -> Iterator[Finding]:
     """Findings about the Python version and about a missing installation of this program."""
-    bounds = [(sign, (int(major), int(minor))) for sign, major, minor in _PYTHON.findall(state.wanted_python)]
-    if any(state.python < bound if sign == ">=" else state.python >= bound for sign, bound in bounds):
-        message = f"It is {state.python[0]}.{state.python[1]}; wanted is {state.wanted_python}."
+    bounds = [(sign, (int(major), int(minor))) for sign, major, minor in _PYTHON.findall(facts.wanted_python)]
+    if any(facts.python < bound if sign == ">=" else facts.python >= bound for sign, bound in bounds):
+        message = f"It is {facts.python[0]}.{facts.python[1]}; wanted is {facts.wanted_python}."
         yield finding("PYTHON_UNSUPPORTED", "Python", message)
-    if not state.installed:
+    if not facts.installed:
         yield finding("NOT_INSTALLED", NAME)
 
 
-def packages(state: Installation) -> Iterator[Finding]:
+def packages(facts: Facts) -> Iterator[Finding]:
     """Findings about missing packages and wrong versions."""
-    for name, (version, wanted) in state.packages.items():
+    for name, (version, wanted) in facts.packages.items():
         if version is None:
             yield finding("PACKAGE_MISSING", name)
         elif wanted not in (None, version):
             yield finding("PACKAGE_OTHER_VERSION", name, f"It is {version}; {wanted} is wanted.")
 
 
-def our_names(state: Installation) -> Iterator[Finding]:
+def our_names(facts: Facts) -> Iterator[Finding]:
     """A finding for each module of others with this program's names."""
-    for path in state.taken:
+    for path in facts.taken:
         yield finding("NAME_TAKEN", "jobs, bridge, worker", f"There is {path}.")
 
 
-def sqlite(state: Installation) -> Iterator[Finding]:
+def sqlite(facts: Facts) -> Iterator[Finding]:
     """Findings about the SQLite version and missing features."""
-    version = ".".join(map(str, state.sqlite))
-    if state.sqlite < _LEAST_SQLITE:
+    version = ".".join(map(str, facts.sqlite))
+    if facts.sqlite < _LEAST_SQLITE:
         yield finding("SQLITE_LACKING", "SQLite", f"It is {version}.")
-    for what in state.sqlite_lacks:
+    for what in facts.sqlite_lacks:
         yield finding("SQLITE_LACKING", "SQLite", f"{version} comes without {what}.")
 
 
-def config(state: Installation) -> Iterator[Finding]:
+def config(facts: Facts) -> Iterator[Finding]:
     """Findings about the permissions of the configuration folder and file."""
-    if not state.config_is_writable:
-        yield finding("CONFIG_CLOSED", str(state.config_folder))
-    if state.config_has_key and state.config_mode is not None and state.config_mode & 0o077:
-        yield finding("CONFIG_OPEN", str(state.config_folder / "config.toml"), f"Its mode is {state.config_mode:04o}.")
+    if not facts.config_is_writable:
+        yield finding("CONFIG_CLOSED", str(facts.config_folder))
+    if facts.config_has_key and facts.config_mode is not None and facts.config_mode & 0o077:
+        yield finding("CONFIG_OPEN", str(facts.config_folder / "config.toml"), f"Its mode is {facts.config_mode:04o}.")
 
 
 CHECKS = (python, packages, our_names, sqlite, config)

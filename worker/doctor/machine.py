@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
 
 import psutil
 
@@ -31,50 +30,32 @@ _AHEAD = timedelta(minutes=1)
 _DISK_CLOCK = timedelta(seconds=10)
 
 
-class Machine(NamedTuple):
+class Facts:
     """The state of the machine. None means that the system does not report the value. Sizes are in bytes; ``latest``
     is the latest time in the workspace's files."""
 
-    free: int
-    min_free: int
-    free_inodes: int | None
-    read_only: bool
-    mount: mounts.Mount
-    unsafe_is_allowed: bool
-    watches: int | None
-    instances: int | None
-    open_files: int | None
-    free_ram: int
-    now: datetime
-    latest: datetime | None
-    heartbeat_at: datetime | None
-    heartbeat_file_at: datetime | None
-
-
-def gather(
-    workspace: Workspace, settings: Settings, now: datetime, heartbeat: dict[str, object] | None, latest: str | None
-) -> Machine:
-    """Read the state of the machine. ``latest`` is the latest time in the records. Raises OSError."""
-    folder = next(path for path in (workspace.root, *workspace.root.parents) if path.exists())
-    inodes, read_only = _file_system(folder)
-    heartbeat_at = _time(heartbeat and heartbeat.get("heartbeat_at"))
-    times = [at for at in (heartbeat_at, _time(latest)) if at is not None]
-    return Machine(
-        free=shutil.disk_usage(folder).free,
-        min_free=settings.min_free_bytes,
-        free_inodes=inodes,
-        read_only=read_only,
-        mount=mounts.describe(workspace.memory),
-        unsafe_is_allowed=settings.allow_unsafe_mount,
-        watches=_number("/proc/sys/fs/inotify/max_user_watches"),
-        instances=_number("/proc/sys/fs/inotify/max_user_instances"),
-        open_files=_open_files(),
-        free_ram=int(psutil.virtual_memory().available),
-        now=now,
-        latest=max(times, default=None),
-        heartbeat_at=heartbeat_at,
-        heartbeat_file_at=modified_at(workspace.spool.heartbeat),
-    )
+    def __init__(
+        self,
+        workspace: Workspace,
+        settings: Settings,
+        now: datetime,
+        heartbeat: dict[str, object] | None,
+        latest: str | None,
+    ) -> None:
+        """Read the facts. ``latest`` is the latest time in the records. Raises OSError."""
+        folder = next(path for path in (workspace.root, *workspace.root.parents) if path.exists())
+        self.settings = settings
+        self.free = shutil.disk_usage(folder).free
+        self.free_inodes, self.read_only = _file_system(folder)
+        self.mount = mounts.describe(workspace.memory)
+        self.watches = _number("/proc/sys/fs/inotify/max_user_watches")
+        self.instances = _number("/proc/sys/fs/inotify/max_user_instances")
+        self.open_files = _open_files()
+        self.free_ram = int(psutil.virtual_memory().available)
+        self.now = now
+        self.heartbeat_at = _time(heartbeat and heartbeat.get("heartbeat_at"))
+        self.heartbeat_file_at = modified_at(workspace.spool.heartbeat)
+        self.latest = max((at for at in (self.heartbeat_at, _time(latest)) if at is not None), default=None)
 
 
 def _file_system(folder: Path) -> tuple[int | None, bool]:
@@ -111,56 +92,57 @@ def _time(text: object) -> datetime | None:
 # --- the checks ---
 
 
-def disk(state: Machine) -> Iterator[Finding]:
+def disk(facts: Facts) -> Iterator[Finding]:
     """Findings about free space, inodes and a read-only disk."""
-    room = f"{state.free / MIB:,.0f} MiB are free; {state.min_free / MIB:,.0f} MiB are needed."
-    if state.read_only:
+    needed = facts.settings.min_free_bytes
+    room = f"{facts.free / MIB:,.0f} MiB are free; {needed / MIB:,.0f} MiB are needed."
+    if facts.read_only:
         yield finding("DISK_READ_ONLY", "disk")
-    if state.free < state.min_free:
+    if facts.free < needed:
         yield finding("DISK_LOW", "disk", room)
-    elif state.free < 3 * state.min_free:
+    elif facts.free < 3 * needed:
         yield finding("DISK_TIGHT", "disk", room)
-    if state.free_inodes is not None and state.free_inodes < _FEW_INODES:
-        yield finding("INODES_LOW", "disk", f"There is room for {state.free_inodes:,} more.")
+    if facts.free_inodes is not None and facts.free_inodes < _FEW_INODES:
+        yield finding("INODES_LOW", "disk", f"There is room for {facts.free_inodes:,} more.")
 
 
-def mount(state: Machine) -> Iterator[Finding]:
+def mount(facts: Facts) -> Iterator[Finding]:
     """Findings about a mount that is unsafe for SQLite or has no file events."""
     where = (
-        f"It is of type {state.mount.fstype}, at {state.mount.point}{', a disk of Windows' if state.mount.wsl else ''}."
+        f"It is of type {facts.mount.fstype}, at {facts.mount.point}{', a disk of Windows' if facts.mount.wsl else ''}."
     )
-    if not state.mount.wal:
-        yield finding("MOUNT_UNSAFE_ALLOWED" if state.unsafe_is_allowed else "MOUNT_UNSAFE", "mount", where)
-    if not state.mount.events:
+    if not facts.mount.wal:
+        yield finding("MOUNT_UNSAFE_ALLOWED" if facts.settings.allow_unsafe_mount else "MOUNT_UNSAFE", "mount", where)
+    if not facts.mount.events:
         yield finding("MOUNT_WITHOUT_EVENTS", "mount", where)
 
 
-def limits(state: Machine) -> Iterator[Finding]:
+def limits(facts: Facts) -> Iterator[Finding]:
     """Findings about file watches, open files and free RAM."""
-    if state.mount.events and state.watches is not None and state.watches < _FEW_WATCHES:
-        yield finding("WATCHES_FEW", "fs.inotify.max_user_watches", f"It is {state.watches:,}.")
-    if state.mount.events and state.instances is not None and state.instances < _FEW_INSTANCES:
-        yield finding("WATCHES_FEW", "fs.inotify.max_user_instances", f"It is {state.instances:,}.")
-    if state.open_files is not None and state.open_files < _FEW_FILES:
-        yield finding("OPEN_FILES_FEW", "open files", f"The limit is {state.open_files:,}.")
-    if state.free_ram < _LITTLE_RAM:
-        yield finding("RAM_LOW", "memory", f"{state.free_ram / MIB:,.0f} MiB are free.")
+    if facts.mount.events and facts.watches is not None and facts.watches < _FEW_WATCHES:
+        yield finding("WATCHES_FEW", "fs.inotify.max_user_watches", f"It is {facts.watches:,}.")
+    if facts.mount.events and facts.instances is not None and facts.instances < _FEW_INSTANCES:
+        yield finding("WATCHES_FEW", "fs.inotify.max_user_instances", f"It is {facts.instances:,}.")
+    if facts.open_files is not None and facts.open_files < _FEW_FILES:
+        yield finding("OPEN_FILES_FEW", "open files", f"The limit is {facts.open_files:,}.")
+    if facts.free_ram < _LITTLE_RAM:
+        yield finding("RAM_LOW", "memory", f"{facts.free_ram / MIB:,.0f} MiB are free.")
 
 
-def times(state: Machine) -> Iterator[Finding]:
+def times(facts: Facts) -> Iterator[Finding]:
     """Findings about a clock that is wrong, was set back, or differs from the disk's clock."""
-    if not _EARLIEST_YEAR <= state.now.year < _EARLIEST_YEAR + 100:
-        yield finding("CLOCK_WRONG", "clock", f"It says {clock.iso(state.now)}.")
-    elif state.latest is not None and state.latest > state.now + _AHEAD:
+    if not _EARLIEST_YEAR <= facts.now.year < _EARLIEST_YEAR + 100:
+        yield finding("CLOCK_WRONG", "clock", f"It says {clock.iso(facts.now)}.")
+    elif facts.latest is not None and facts.latest > facts.now + _AHEAD:
         yield finding(
-            "CLOCK_WAS_AHEAD", "clock", f"It says {clock.iso(state.now)}; there is {clock.iso(state.latest)}."
+            "CLOCK_WAS_AHEAD", "clock", f"It says {clock.iso(facts.now)}; there is {clock.iso(facts.latest)}."
         )
     if (
-        state.heartbeat_at
-        and state.heartbeat_file_at
-        and abs(state.heartbeat_at - state.heartbeat_file_at) > _DISK_CLOCK
+        facts.heartbeat_at
+        and facts.heartbeat_file_at
+        and abs(facts.heartbeat_at - facts.heartbeat_file_at) > _DISK_CLOCK
     ):
-        message = f"A file written at {clock.iso(state.heartbeat_at)} is of {clock.iso(state.heartbeat_file_at)}."
+        message = f"A file written at {clock.iso(facts.heartbeat_at)} is of {clock.iso(facts.heartbeat_file_at)}."
         yield finding("CLOCK_OF_DISK", "clock", message)
 
 

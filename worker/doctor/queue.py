@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,65 +34,49 @@ _LARGE_SHARE = 0.8
 _LOCK_WAIT_MS = 500  # on the queue file
 
 
-@dataclass(slots=True)
-class Queue:
-    """The state of the queue. ``inbox`` and ``requests`` are the ages of the files there; ``from_elsewhere`` are the
-    names of those files of the inbox that will not run, for where they come from. ``inbox`` leaves these out."""
-
-    now: datetime
-    worker: bool
-    runs: bool
-    paused: bool
-    briefs: list[JobRow] = field(default_factory=list)
-    inbox: list[timedelta] = field(default_factory=list)
-    requests: list[timedelta] = field(default_factory=list)
-    from_elsewhere: frozenset[str] = frozenset()
-    rejected: int = 0
-    damaged: list[str] = field(default_factory=list)
-    copies_alone: list[str] = field(default_factory=list)
-    without_copy: list[str] = field(default_factory=list)
-    queue_file: str | None = None
-    most_active: int = 0
-    most_ended: int = 0
-    leaving: bool = False
-    follows_team: bool = False  # then a missing worker is a finding about the team
-
-
 def latest(known: list[JobRow]) -> str | None:
     """The latest time in the records, None without records."""
     times = (at for brief in known for at in (brief["accepted_at"], brief["finished_at"]))
     return max((at for at in times if at), default=None)
 
 
-def gather(
-    workspace: Workspace, settings: Settings, now: datetime, heartbeat: dict[str, Any] | None, known: list[JobRow]
-) -> Queue:
-    """Read the state of the queue. ``known`` are the job rows, ``heartbeat`` is the heartbeat. Raises OSError."""
-    paths = workspace.spool
-    state = Queue(
-        now, is_held(paths.lock), bool(heartbeat and heartbeat.get("in_flight")), paths.paused.exists(), known
-    )
-    state.follows_team = copy_age.read(workspace) is not None
-    state.leaving = heartbeat is not None and heartbeat["state"] in ("draining", "exiting")
-    state.most_active, state.most_ended = settings.max_active_jobs, settings.keep_ended_jobs
-    if not paths.root.is_dir():
-        return state
-    state.from_elsewhere = files_from_elsewhere(workspace, settings.config_folder)
-    dropped = [entry.path for entry in spool.inbox(paths) if entry.path.name not in state.from_elsewhere]
-    state.inbox = [age for path in dropped if (age := _age(path, now)) is not None]
-    state.requests = [age for path in _files(paths.control) if (age := _age(path, now)) is not None]
-    state.rejected = sum(1 for path in _files(paths.rejected) if path.name.endswith(".reason.json"))
-    by_id = {brief["job_id"]: brief for brief in known}
-    active = set(spool.job_ids(paths.active))
-    live = {job_id for job_id, brief in by_id.items() if not _has_ended(brief)}
-    # The files change while they are read, so only what a second read confirms counts.
-    state.damaged = [
-        job_id for job_id in spool.job_ids(paths.results) if job_id not in by_id and _is_damaged(paths, job_id)
-    ]
-    state.copies_alone = [i for i in active - by_id.keys() if paths.copy(i).exists() and not paths.record(i).exists()]
-    state.without_copy = [i for i in live - active if not _has_copy_or_end(paths, i)]
-    state.queue_file = _queue_problem(paths.queue_db)
-    return state
+class Facts:
+    """The state of the queue. ``inbox`` and ``requests`` are the ages of the files there; ``from_elsewhere`` are the
+    names of those files of the inbox that will not run, for where they come from. ``inbox`` leaves these out."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        settings: Settings,
+        now: datetime,
+        heartbeat: dict[str, Any] | None,
+        briefs: list[JobRow],
+    ) -> None:
+        """Read the facts. Raises OSError."""
+        paths = workspace.spool
+        self.settings = settings
+        self.now = now
+        self.briefs = briefs
+        self.worker = is_held(paths.lock)
+        self.runs = bool(heartbeat and heartbeat.get("in_flight"))
+        self.paused = paths.paused.exists()
+        self.leaving = heartbeat is not None and heartbeat["state"] in ("draining", "exiting")
+        self.follows_team = copy_age.read(workspace) is not None  # then a missing worker is a finding about the team
+        self.from_elsewhere = files_from_elsewhere(workspace, settings.config_folder)
+        entries = spool.inbox(paths) if paths.root.is_dir() else []
+        self.inbox = _ages((entry.path for entry in entries if entry.path.name not in self.from_elsewhere), now)
+        self.requests = _ages(_files(paths.control), now)
+        self.rejected = sum(1 for path in _files(paths.rejected) if path.name.endswith(".reason.json"))
+        by_id = {brief["job_id"]: brief for brief in briefs}
+        active = set(spool.job_ids(paths.active))
+        live = {job_id for job_id, brief in by_id.items() if not _has_ended(brief)}
+        # The files change while they are read, so only what a second read confirms counts.
+        self.damaged = [i for i in spool.job_ids(paths.results) if i not in by_id and _is_damaged(paths, i)]
+        self.copies_alone = [
+            i for i in active - by_id.keys() if paths.copy(i).exists() and not paths.record(i).exists()
+        ]
+        self.without_copy = [i for i in live - active if not _has_copy_or_end(paths, i)]
+        self.queue_file = _queue_problem(paths.queue_db)
 
 
 def _has_ended(brief: JobRow) -> bool:
@@ -126,10 +109,9 @@ def _files(folder: Path) -> list[Path]:
         return []
 
 
-def _age(path: Path, now: datetime) -> timedelta | None:
-    """The age of a file; None if the worker has accepted it meanwhile."""
-    at = modified_at(path)
-    return None if at is None else now - at
+def _ages(paths: Iterable[Path], now: datetime) -> list[timedelta]:
+    """The ages of files, without those that the worker has accepted meanwhile."""
+    return [now - at for path in paths if (at := modified_at(path)) is not None]
 
 
 def _queue_problem(path: Path) -> str | None:
@@ -149,25 +131,25 @@ def _queue_problem(path: Path) -> str | None:
 # --- the checks ---
 
 
-def waiting(state: Queue) -> Iterator[Finding]:
+def waiting(facts: Facts) -> Iterator[Finding]:
     """Findings about jobs, drops and requests that wait too long, and about a missing worker."""
-    queued = [b for b in state.briefs if b["state"] == "queued" and not record_cache.is_waiting_replay(b)]
-    live = [brief for brief in state.briefs if not _has_ended(brief)]
-    ages = [_age_of(brief, state.now) for brief in queued if _is_due(brief, state.now)]
-    waits = len(live) + len(state.inbox)
-    if not state.worker:
+    queued = [b for b in facts.briefs if b["state"] == "queued" and not record_cache.is_waiting_replay(b)]
+    live = [brief for brief in facts.briefs if not _has_ended(brief)]
+    ages = [_age_of(brief, facts.now) for brief in queued if _is_due(brief, facts.now)]
+    waits = len(live) + len(facts.inbox)
+    if not facts.worker:
         if waits:
-            message = f"In the queue {len(live)}, in the inbox {len(state.inbox)}."
+            message = f"In the queue {len(live)}, in the inbox {len(facts.inbox)}."
             yield finding("JOBS_WITHOUT_WORKER", "worker", message, count=waits)
-        elif not state.follows_team:
+        elif not facts.follows_team:
             yield finding("WORKER_ABSENT", "worker")
         return
-    if not state.paused and not state.runs and ages and max(ages) > _STUCK:
+    if not facts.paused and not facts.runs and ages and max(ages) > _STUCK:
         yield finding("QUEUE_STUCK", "queue", _waiting("job", ages), count=len(ages))
-    old = [age for age in state.inbox if age > _NOT_TAKEN]
-    if old and not state.leaving:  # it accepts no more drops; the next worker does
+    old = [age for age in facts.inbox if age > _NOT_TAKEN]
+    if old and not facts.leaving:  # it accepts no more drops; the next worker does
         yield finding("INBOX_NOT_TAKEN", "inbox", _waiting("file", old), count=len(old))
-    old = [age for age in state.requests if age > _NOT_TAKEN]
+    old = [age for age in facts.requests if age > _NOT_TAKEN]
     if old:
         yield finding("REQUESTS_NOT_OBEYED", "control", _waiting("request", old), count=len(old))
 
@@ -180,9 +162,9 @@ def _is_due(brief: JobRow, now: datetime) -> bool:
     return brief["next_attempt_at"] is None or clock.parse(brief["next_attempt_at"]) <= now
 
 
-def failed_jobs(state: Queue) -> Iterator[Finding]:
+def failed_jobs(facts: Facts) -> Iterator[Finding]:
     """Findings about failed, rejected and retrying jobs, one for each cause."""
-    for cause in record_cache.causes(state.briefs):
+    for cause in record_cache.causes(facts.briefs):
         message = f"{cause['count']} with {cause['code']}; the newest is {cause['newest_job_id']}: {cause['message']}"
         remedy = of_all(cause["remediation"], cause)
         if cause["state"] == "failed":
@@ -191,7 +173,7 @@ def failed_jobs(state: Queue) -> Iterator[Finding]:
             yield finding("JOBS_FROM_ELSEWHERE", cause["code"], message, remedy=remedy, count=cause["count"])
         elif cause["state"] == "rejected":
             yield finding("JOBS_REJECTED", cause["code"], message, remedy=remedy, count=cause["count"])
-    retrying = [(b["error"], _age_of(b, state.now)) for b in state.briefs if b["state"] == "retrying" and b["error"]]
+    retrying = [(b["error"], _age_of(b, facts.now)) for b in facts.briefs if b["state"] == "retrying" and b["error"]]
     for code in sorted({error["code"] for error, _ in retrying}):
         old = [(error, age) for error, age in retrying if error["code"] == code and age > _LONG_RETRYING]
         if code == "CHILD_START_FAILED":
@@ -202,7 +184,7 @@ def failed_jobs(state: Queue) -> Iterator[Finding]:
             longest = span(max(age for _, age in old).total_seconds())
             message = f"{len(old)} with {code}, one for {longest}: {error['message']}"
             yield finding("JOBS_RETRYING", code, message, remedy=error["remediation"], count=len(old))
-    unnamed = state.rejected - sum(1 for brief in state.briefs if brief["state"] == "rejected")
+    unnamed = facts.rejected - sum(1 for brief in facts.briefs if brief["state"] == "rejected")
     if unnamed > 0:
         message = f"{counted(unnamed, 'file')} without a record."
         yield finding("JOBS_REJECTED", "rejected", message, count=unnamed)
@@ -212,33 +194,34 @@ def _age_of(brief: JobRow, now: datetime) -> timedelta:
     return now - clock.parse(brief["accepted_at"]) if brief["accepted_at"] else timedelta()
 
 
-def provenance(state: Queue) -> Iterator[Finding]:
+def provenance(facts: Facts) -> Iterator[Finding]:
     """A finding about files in the inbox that a worker will reject for where they come from."""
-    if state.from_elsewhere:
-        message = f"{counted(len(state.from_elsewhere), 'file')} in the inbox, which a worker will reject and keep."
-        yield finding("JOBS_FROM_ELSEWHERE", "inbox", message, count=len(state.from_elsewhere))
+    if facts.from_elsewhere:
+        message = f"{counted(len(facts.from_elsewhere), 'file')} in the inbox, which a worker will reject and keep."
+        yield finding("JOBS_FROM_ELSEWHERE", "inbox", message, count=len(facts.from_elsewhere))
 
 
-def capacity(state: Queue) -> Iterator[Finding]:
+def capacity(facts: Facts) -> Iterator[Finding]:
     """Findings about a large backlog and too many records."""
-    live = sum(1 for brief in state.briefs if not _has_ended(brief))
-    if state.most_active and live > _LARGE_SHARE * state.most_active:
-        yield finding("BACKLOG_LARGE", "queue", f"{live:,} of {state.most_active:,}.", count=live)
-    ended = len(state.briefs) - live
-    if ended > state.most_ended:
-        yield finding("RECORDS_MANY", "results", f"{ended:,}; {state.most_ended:,} is the limit.", count=ended)
+    live = sum(1 for brief in facts.briefs if not _has_ended(brief))
+    ended = len(facts.briefs) - live
+    most_live, most_ended = facts.settings.max_active_jobs, facts.settings.keep_ended_jobs
+    if most_live and live > _LARGE_SHARE * most_live:
+        yield finding("BACKLOG_LARGE", "queue", f"{live:,} of {most_live:,}.", count=live)
+    if ended > most_ended:
+        yield finding("RECORDS_MANY", "results", f"{ended:,}; {most_ended:,} is the limit.", count=ended)
 
 
-def consistency_findings(state: Queue) -> Iterator[Finding]:
+def consistency_findings(facts: Facts) -> Iterator[Finding]:
     """Findings about damaged records, copies without a record, and a damaged queue file."""
-    if state.damaged:
-        yield finding("RECORDS_DAMAGED", "results", f"{shortened_list(state.damaged)}.", count=len(state.damaged))
-    if not state.worker or state.copies_alone:
-        lone = sorted({*state.copies_alone, *state.without_copy})
+    if facts.damaged:
+        yield finding("RECORDS_DAMAGED", "results", f"{shortened_list(facts.damaged)}.", count=len(facts.damaged))
+    if not facts.worker or facts.copies_alone:
+        lone = sorted({*facts.copies_alone, *facts.without_copy})
         if lone:
             yield finding("COPIES_ALONE", "active", f"{shortened_list(lone)}.", count=len(lone))
-    if state.queue_file is not None:
-        yield finding("QUEUE_FILE_DAMAGED", "queue", f"SQLite says: {state.queue_file}.")
+    if facts.queue_file is not None:
+        yield finding("QUEUE_FILE_DAMAGED", "queue", f"SQLite says: {facts.queue_file}.")
 
 
 CHECKS = (waiting, failed_jobs, provenance, capacity, consistency_findings)

@@ -12,12 +12,10 @@ from bridge.graph import llm, tool_model
 from bridge.settings import (
     PREFIX,
     Settings,
-    groups,
     inherited_environment,
     is_allowed_in_workspace,
     names,
     table,
-    user_file,
     variable,
 )
 from jobs.errors import JobError
@@ -40,121 +38,79 @@ class Unknown(NamedTuple):
     near: str | None
 
 
-class IneffectiveSettings(NamedTuple):
-    """Names of variables without effect; it contains no values.
-
-    ``ignored`` are in the workspace's ``.env``, where they are not allowed. ``apart`` were dropped because the rest of
-    their group came from another source.
-    """
-
-    unknown: tuple[Unknown, ...]
-    ignored: tuple[str, ...]
-    apart: tuple[str, ...]
-    cognees: tuple[str, ...]
-
-
-def survey(
-    settings: Settings, environment: Mapping[str, str], workspace_env: Path | None, trusted: bool
-) -> IneffectiveSettings:
-    """The variables without effect. Raises OSError, or ValueError for an unreadable ``.env``."""
-    in_file = _dotenv(workspace_env)
-    unknown = [*_unknown(environment, "environment"), *_unknown(in_file, ".env of the workspace")]
-    set_in_file = {name for name in names() if in_file.get(variable(name))}
-    allowed = {name for name in set_in_file if is_allowed_in_workspace(name, trusted)}
-    set_names = {name for name in names() if environment.get(variable(name))} | allowed | _in_user_file(settings)
-    apart = [
-        name for group in groups() for name in group
-        if name in set_names and name not in settings.sources and all(other in set_names for other in group)
-    ]  # fmt: skip
-    return IneffectiveSettings(
-        tuple(unknown),
-        tuple(sorted(map(variable, set_in_file - allowed))),
-        tuple(map(variable, apart)),
-        tuple(name for name in _COGNEES if environment.get(name)),
-    )
-
-
 def _unknown(ineffective: Mapping[str, str | None], source: str) -> list[Unknown]:
     known = [variable(name) for name in names()]
     strange = sorted(name for name in ineffective if name.startswith(PREFIX) and name not in known)
     return [Unknown(name, source, next(iter(nearest(name, known)), None)) for name in strange]
 
 
-def _dotenv(path: Path | None) -> Mapping[str, str | None]:
-    if path is None or not path.is_file():
+def _dotenv(path: Path) -> Mapping[str, str | None]:
+    if not path.is_file():
         return {}
     from dotenv import dotenv_values
 
     return dotenv_values(path, interpolate=False)
 
 
-def _in_user_file(settings: Settings) -> set[str]:
-    import tomllib
+class Facts:
+    """The settings; names of variables without effect, and no values of them; why no language model can be used.
+    ``ignored`` are in the workspace's ``.env``, where they are not allowed."""
 
-    try:
-        return set(tomllib.loads(user_file(settings).read_text("utf-8"))) & set(names())
-    except (OSError, ValueError):
-        return set()  # the code that loads the settings reports an unreadable file
-
-
-class SettingsState(NamedTuple):
-    """The settings, the variables without effect, and why no language model can be used, if so."""
-
-    settings: Settings
-    ineffective: IneffectiveSettings
-    llm_problem: JobError | None
-
-
-def gather(workspace: Workspace, settings: Settings, trusted: bool) -> SettingsState:
-    """Read the settings' sources. Raises OSError, or ValueError for an unreadable ``.env``."""
-    ineffective = survey(settings, inherited_environment(), workspace.env_file, trusted)
-    try:
-        llm.require(settings)
-        if settings.llm_tool:
-            tool_model.require(settings.llm_tool)
-    except JobError as error:
-        return SettingsState(settings, ineffective, error)
-    return SettingsState(settings, ineffective, None)
+    def __init__(self, workspace: Workspace, settings: Settings, trusted: bool) -> None:
+        """Read the settings' sources. Raises OSError, or ValueError for an unreadable ``.env``."""
+        environment, in_file = inherited_environment(), _dotenv(workspace.env_file)
+        self.settings = settings
+        self.unknown = [*_unknown(environment, "environment"), *_unknown(in_file, ".env of the workspace")]
+        set_in_file = {name for name in names() if in_file.get(variable(name))}
+        self.ignored = [variable(name) for name in set_in_file if not is_allowed_in_workspace(name, trusted)]
+        self.cognees = [name for name in _COGNEES if environment.get(name)]
+        self.llm_problem: JobError | None = None
+        try:
+            llm.require(settings)
+            if settings.llm_tool:
+                tool_model.require(settings.llm_tool)
+        except JobError as error:
+            self.llm_problem = error
 
 
-def misspelt(state: SettingsState) -> Iterator[Finding]:
+def misspelt(facts: Facts) -> Iterator[Finding]:
     """A finding for each unknown variable."""
-    for unknown in state.ineffective.unknown:
+    for unknown in facts.unknown:
         near = f" {unknown.near} may be meant." if unknown.near else ""
         yield finding("VARIABLE_UNKNOWN", unknown.variable, f"Set in: {unknown.source}.{near}")
 
 
-def without_effect(state: SettingsState) -> Iterator[Finding]:
+def without_effect(facts: Facts) -> Iterator[Finding]:
     """Findings about variables that are ignored or dropped."""
-    if state.ineffective.ignored:
-        yield finding("ENV_FILE_IGNORED", ".env", f"It says {', '.join(state.ineffective.ignored)}.")
-    for each in state.ineffective.apart:
+    if facts.ignored:
+        yield finding("ENV_FILE_IGNORED", ".env", f"It says {', '.join(sorted(facts.ignored))}.")
+    for each in map(variable, facts.settings.dropped):
         yield finding("SOURCES_APART", each, f"{each} has no effect.")
-    if state.ineffective.cognees:
-        yield finding("COGNEE_VARIABLE_IGNORED", "environment", f"There is {', '.join(state.ineffective.cognees)}.")
+    if facts.cognees:
+        yield finding("COGNEE_VARIABLE_IGNORED", "environment", f"There is {', '.join(facts.cognees)}.")
 
 
-def providers(state: SettingsState) -> Iterator[Finding]:
+def providers(facts: Facts) -> Iterator[Finding]:
     """Findings about the embedding model and the language model."""
-    embedding = state.settings.embedding
+    embedding = facts.settings.embedding
     with suppress(JobError):  # a model that is not here is a finding about the stores
         model = local_models.chosen(embedding)
         if model is not None and embedding.dimensions != model.dimensions:
             numbers = f"EMBEDDING_DIMENSIONS is {embedding.dimensions}; the model {embedding.model} makes"
             yield finding("EMBEDDING_MISFIT", "embedding", f"{numbers} {model.dimensions}.")
-    if state.llm_problem is None:
-        tool = state.settings.llm_tool
-        named = f"It is the command line of {tool}" if tool else f"The provider is {llm.provider_of(state.settings)}"
+    if facts.llm_problem is None:
+        tool = facts.settings.llm_tool
+        named = f"It is the command line of {tool}" if tool else f"The provider is {llm.provider_of(facts.settings)}"
         yield finding("LLM_SET", "language model", f"{named}.")
-    elif state.llm_problem.code == "LLM_NOT_CONFIGURED" and not _names_one(state.settings):
+    elif facts.llm_problem.code == "LLM_NOT_CONFIGURED" and not _names_one(facts.settings):
         yield finding("LLM_ABSENT", "language model")
     else:
-        yield finding("LLM_MISFIT", "language model", state.llm_problem.message)
+        yield finding("LLM_MISFIT", "language model", facts.llm_problem.message)
 
 
-def reranker(state: SettingsState) -> Iterator[Finding]:
+def reranker(facts: Facts) -> Iterator[Finding]:
     """A finding if the configured reranker does not judge a text of its own. One behind an endpoint is asked once."""
-    config = state.settings.reranking
+    config = facts.settings.reranking
     if config is None:
         return
     from bridge.reranking.factory import create
@@ -170,14 +126,14 @@ def _names_one(settings: Settings) -> bool:
     return any((settings.llm_provider, settings.llm_model, settings.llm_endpoint))
 
 
-def in_force(state: SettingsState) -> Iterator[Finding]:
+def in_force(facts: Facts) -> Iterator[Finding]:
     """Findings about redaction, test jobs, and the settings that differ from their defaults."""
-    if not state.settings.redact_secrets:
-        source = state.settings.sources.get("redact_secrets", "default")
+    if not facts.settings.redact_secrets:
+        source = facts.settings.sources.get("redact_secrets", "default")
         yield finding("REDACTION_OFF", "redact_secrets", f"It comes from: {source}.")
-    if state.settings.test_jobs:
+    if facts.settings.test_jobs:
         yield finding("TEST_JOBS_ON", "test_jobs")
-    rows = [row for row in table(state.settings) if row.source != "default"]
+    rows = [row for row in table(facts.settings) if row.source != "default"]
     if rows:
         listed = ", ".join(f"{row.variable} from {row.source}" for row in rows)
         yield finding("SETTINGS_SET", counted(len(rows), "setting"), f"{listed}.", count=len(rows))

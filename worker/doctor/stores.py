@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
 
 from bridge.embedding import local_models
 from bridge.graph import graph_files, installed
@@ -28,50 +26,30 @@ _UNFINISHED = timedelta(minutes=15)
 _STALE_SECONDS = 0.5
 
 
-@dataclass(slots=True)
-class FileStatus:
-    """The files beside memory.db. Sizes are in bytes."""
+class Facts:
+    """The state of memory.db, and of the files of the graph, of quarantined graphs and of earlier versions beside it.
+    No store of cognee is opened. ``model`` is the error of a local embedding model's files. ``stale``: how many
+    memories name what is no longer in the code. Sizes are in bytes."""
 
-    cognee: bool = False
-    has_our_memories: bool = False
-    graph: bool = False
-    vectors: bool = False
-    cut_off: list[str] = field(default_factory=list)
-    quarantined: int = 0
-    quarantined_size: int = 0
-    earlier: int = 0
-    backups: list[str] = field(default_factory=list)
-
-
-class Stores(NamedTuple):
-    """The state of the stores. ``model`` is the error of a local embedding model's files. ``stale``: how many memories
-    name what is no longer in the code."""
-
-    now: datetime
-    store: inspection.StoreStatus
-    files: FileStatus
-    embedder: str
-    model: JobError | None
-    stale: int = 0
-    cache_dir: Path = Path()
-
-
-def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: float) -> Stores:
-    """Read the state of the stores. Reading all of memory.db stops after ``seconds``. Raises OSError."""
-    problem = None
-    try:
-        local_models.verify(settings.embedding)
-    except JobError as error:
-        problem = error
-    return Stores(
-        now,
-        inspection.store_status(workspace, seconds),
-        file_status(workspace),
-        settings.embedding.identity,
-        problem,
-        _stale(workspace),
-        settings.cache_folder,
-    )
+    def __init__(self, workspace: Workspace, settings: Settings, now: datetime, seconds: float) -> None:
+        """Read the facts. Reading all of memory.db stops after ``seconds``. Raises OSError."""
+        self.settings = settings
+        self.now = now
+        self.model: JobError | None = None
+        try:
+            local_models.verify(settings.embedding)
+        except JobError as error:
+            self.model = error
+        self.store = inspection.store_status(workspace, seconds)
+        self.stale = _stale(workspace)
+        self.cognee = graph_files.store_exists(workspace)
+        self.has_our_memories = graph_files.has_our_memories(workspace)
+        self.has_graph = graph_files.has_graph(workspace) and graph_files.vectors_of(workspace).is_dir()
+        self.cut_off = graph_files.leftovers(workspace)
+        lost = {kept.folder for kept in lost_memories.all_set_aside(workspace)}  # reported by the team's checks
+        self.quarantined = [_size_below(path) for path in _entries(workspace.quarantine) if path not in lost]
+        self.earlier = len(_entries(workspace.earlier_stores))
+        self.backups = [path.name for path in sorted(workspace.memory.glob("memory.format-*.db"))]
 
 
 def _stale(workspace: Workspace) -> int:
@@ -79,24 +57,6 @@ def _stale(workspace: Workspace) -> int:
         return listing.stale(workspace, 0, _STALE_SECONDS)[1]
     except JobError:  # the store has a finding of its own
         return 0
-
-
-def file_status(workspace: Workspace) -> FileStatus:
-    """The files of the graph, of quarantined graphs and of earlier versions. No store of cognee is opened. Raises
-    OSError."""
-    lost = {kept.folder for kept in lost_memories.all_set_aside(workspace)}  # reported by the team's checks
-    aside = [path for path in _entries(workspace.quarantine) if path not in lost]
-    return FileStatus(
-        cognee=graph_files.store_exists(workspace),
-        has_our_memories=graph_files.has_our_memories(workspace),
-        graph=graph_files.has_graph(workspace),
-        vectors=graph_files.vectors_of(workspace).is_dir(),
-        cut_off=graph_files.leftovers(workspace),
-        quarantined=len(aside),
-        quarantined_size=sum(map(_size_below, aside)),
-        earlier=len(_entries(workspace.earlier_stores)),
-        backups=[path.name for path in sorted(workspace.memory.glob("memory.format-*.db"))],
-    )
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -109,9 +69,9 @@ def _size_below(path: Path) -> int:
     return sum(size_of(Path(place, name)) for place, _, names in os.walk(path) for name in names)
 
 
-def database_file(state: Stores) -> Iterator[Finding]:
+def database_file(facts: Facts) -> Iterator[Finding]:
     """Findings about memory.db itself: damage, its format, its size."""
-    store = state.store
+    store = facts.store
     if store.problem is not None:
         code = "STORE_OF_NEWER_FORMAT" if store.problem.code == "STORE_NEWER" else "STORE_CLOSED"
         damaged = "malformed" in store.problem.message or "not a database" in store.problem.message
@@ -129,20 +89,19 @@ def database_file(state: Stores) -> Iterator[Finding]:
         )
     if store.log_size > _LARGE_LOG:
         yield finding("LOG_OF_STORE_LARGE", "store", f"It has {store.log_size / MIB:,.0f} MiB.")
-    if state.files.backups:
-        yield finding(
-            "BACKUPS_LEFT", "backups", f"There is {', '.join(state.files.backups)}.", count=len(state.files.backups)
-        )
+    if facts.backups:
+        yield finding("BACKUPS_LEFT", "backups", f"There is {', '.join(facts.backups)}.", count=len(facts.backups))
 
 
-def index(state: Stores) -> Iterator[Finding]:
+def index(facts: Facts) -> Iterator[Finding]:
     """Findings about the vectors and the word index."""
-    store = state.store
+    store = facts.store
     if not store.is_present or store.whole:
         return
-    if store.embedder is not None and store.embedder != state.embedder:
-        message = f"They have {store.embedder}; the settings name {state.embedder}."
-        former = all(local_models.known(each, state.cache_dir) for each in (store.embedder, state.embedder))
+    wanted = facts.settings.embedding.identity
+    if store.embedder is not None and store.embedder != wanted:
+        message = f"They have {store.embedder}; the settings name {wanted}."
+        former = all(local_models.known(each, facts.settings.cache_folder) for each in (store.embedder, wanted))
         yield finding("MODEL_FORMER" if former else "MODEL_CHANGED", "embedding", message)
     if store.words_outdated:
         yield finding("INDEX_OF_OLDER_FORMAT", "index")
@@ -151,20 +110,20 @@ def index(state: Stores) -> Iterator[Finding]:
     if store.words != store.memories and not store.words_outdated:
         has = "There is no index" if store.words < 0 else f"It has {store.words:,}"
         yield finding("WORDS_LACKING", "words", f"{has} for {counted(store.memories, 'memory')}.")
-    if store.unfinished_since and state.now - clock.parse(store.unfinished_since) > _UNFINISHED:
+    if store.unfinished_since and facts.now - clock.parse(store.unfinished_since) > _UNFINISHED:
         message = f"It began at {store.unfinished_since}."
         yield finding("FORGETTING_UNFINISHED", "forgetting", message, count=store.unfinished)
 
 
-def code(state: Stores) -> Iterator[Finding]:
+def code(facts: Facts) -> Iterator[Finding]:
     """A finding about memories that name what is no longer in the code."""
-    if state.stale:
-        yield finding("MEMORIES_STALE", "memories", f"It is about {counted(state.stale, 'memory')}.", count=state.stale)
+    if facts.stale:
+        yield finding("MEMORIES_STALE", "memories", f"It is about {counted(facts.stale, 'memory')}.", count=facts.stale)
 
 
-def graph(state: Stores) -> Iterator[Finding]:
+def graph(facts: Facts) -> Iterator[Finding]:
     """Findings about the outbox, the knowledge graph and quarantined graphs."""
-    store = state.store
+    store = facts.store
     if not installed.is_installed():
         yield finding("GRAPH_ABSENT", "graph")
     if (failure := store.meta.get("graph_failure")) and store.pending:
@@ -173,31 +132,31 @@ def graph(state: Stores) -> Iterator[Finding]:
     for code, count in store.refused.items():
         yield finding("GRAPH_REFUSED", "outbox", f"{count} with {code}.", count=count)
     graph_model = store.meta.get("graph_embedder")
-    if graph_model is not None and not (state.files.graph and state.files.vectors):
+    if graph_model is not None and not facts.has_graph:
         yield finding("GRAPH_GONE", "graph")
     if graph_model is not None and store.embedder is not None and graph_model != store.embedder:
         yield finding("GRAPH_OF_OTHER_MODEL", "graph", f"They have {graph_model}; the memories have {store.embedder}.")
-    if state.files.cut_off:
-        yield finding("GRAPH_CUT_OFF", "graph", f"There is {', '.join(state.files.cut_off)}.")
+    if facts.cut_off:
+        yield finding("GRAPH_CUT_OFF", "graph", f"There is {', '.join(facts.cut_off)}.")
     openings = store.meta.get("graph_openings", "0")
     if openings.isdecimal() and int(openings) > 1:
         yield finding("GRAPH_DEADLY", "graph", f"It did so {openings} times in a row.", count=int(openings))
-    if state.files.quarantined:
-        message = f"{state.files.quarantined} of {state.files.quarantined_size / MIB:,.1f} MiB."
-        yield finding("SET_ASIDE", "set-aside", message, count=state.files.quarantined)
+    if facts.quarantined:
+        message = f"{len(facts.quarantined)} of {sum(facts.quarantined) / MIB:,.1f} MiB."
+        yield finding("SET_ASIDE", "set-aside", message, count=len(facts.quarantined))
     ours = graph_model is not None or store.meta.get("cognee_is_ours") == "yes"
-    is_unknown = state.files.cognee and store.problem is None and not ours
-    if is_unknown and state.files.has_our_memories:
+    is_unknown = facts.cognee and store.problem is None and not ours
+    if is_unknown and facts.has_our_memories:
         yield finding("GRAPH_ORPHANED", "graph")
-    if state.files.earlier or (is_unknown and not state.files.has_our_memories):
-        yield finding("OLD_STORES", "cognee", count=max(1, state.files.earlier))
+    if facts.earlier or (is_unknown and not facts.has_our_memories):
+        yield finding("OLD_STORES", "cognee", count=max(1, facts.earlier))
 
 
-def embedding_model(state: Stores) -> Iterator[Finding]:
+def embedding_model(facts: Facts) -> Iterator[Finding]:
     """A finding when the files of the local embedding model are missing or wrong."""
-    if state.model is not None:
-        code = "MODEL_ABSENT" if state.model.code == "MODEL_MISSING" else "MODEL_WRONG"
-        yield finding(code, "model", state.model.message, remedy=state.model.remediation)
+    if facts.model is not None:
+        code = "MODEL_ABSENT" if facts.model.code == "MODEL_MISSING" else "MODEL_WRONG"
+        yield finding(code, "model", facts.model.message, remedy=facts.model.remediation)
 
 
 CHECKS = (database_file, index, code, graph, embedding_model)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from bridge.settings import Settings
 from bridge.team import copy_age, server_clock
@@ -28,32 +28,28 @@ _IDLE_SECONDS = 600.0
 _ANNOUNCED_DAYS = 14  # before the end of a token
 
 
-class TeamState(NamedTuple):
+class Facts:
     """The team as it is now; ``problem`` is why nothing is known of it. Both are None for a workspace without a team.
     ``set_aside``: what the team's database lost and is kept here; ``settled``: what of it is back. ``is_followed``: a
     worker runs here, or it would have no copy to make follow."""
 
-    status: TeamStatus | None
-    problem: JobError | None
-    now: datetime
-    set_aside: Sequence[SetAside] = ()
-    settled: Sequence[SetAside] = ()
-    is_followed: bool = True
-
-
-def gather(workspace: Workspace, settings: Settings, now: datetime) -> TeamState:
-    """Ask the team, which takes seconds where it is not reached."""
-    kept: list[SetAside] = []
-    settled: list[SetAside] = []
-    for each in lost_memories.all_set_aside(workspace):
-        (settled if _is_settled(workspace, each) else kept).append(each)
-    is_followed = copy_age.read(workspace) is None or is_held(workspace.spool.lock)
-    try:
-        if membership_of(workspace, settings.config_folder) is None:
-            return TeamState(None, None, now, kept, settled)
-        return TeamState(team.status(workspace, settings), None, now, kept, settled, is_followed)
-    except JobError as error:
-        return TeamState(None, error, now, kept, settled, is_followed)
+    def __init__(self, workspace: Workspace, settings: Settings, now: datetime) -> None:
+        """Ask the team, which takes seconds where it is not reached."""
+        self.now = now
+        self.status: TeamStatus | None = None
+        self.problem: JobError | None = None
+        self.set_aside: list[SetAside] = []
+        self.settled: list[SetAside] = []
+        for each in lost_memories.all_set_aside(workspace):
+            (self.settled if _is_settled(workspace, each) else self.set_aside).append(each)
+        self.is_followed = copy_age.read(workspace) is None or is_held(workspace.spool.lock)
+        try:
+            if membership_of(workspace, settings.config_folder) is None:
+                self.is_followed = True
+            else:
+                self.status = team.status(workspace, settings)
+        except JobError as error:
+            self.problem = error
 
 
 def _is_settled(workspace: Workspace, kept: SetAside) -> bool:
@@ -63,57 +59,57 @@ def _is_settled(workspace: Workspace, kept: SetAside) -> bool:
         return False  # it is told as what it was
 
 
-def reached(state: TeamState) -> Iterator[Finding]:
+def reached(facts: Facts) -> Iterator[Finding]:
     """Findings about the way to the team."""
-    if state.problem is not None:
-        problem = state.problem
+    if facts.problem is not None:
+        problem = facts.problem
         yield finding("TEAM_NOT_REACHED", problem.code, problem.message, remedy=problem.remediation)
-    elif state.status is not None and (error := state.status["error"]) is not None:
+    elif facts.status is not None and (error := facts.status["error"]) is not None:
         yield finding("TEAM_NOT_REACHED", error["code"], error["message"], remedy=error["remediation"])
-    elif state.status is not None and state.status["workspace"] is None:
-        yield finding("TEAM_NOT_REACHED", state.status["address"], "It does not know this workspace.")
-    elif state.status is not None and state.is_followed:
+    elif facts.status is not None and facts.status["workspace"] is None:
+        yield finding("TEAM_NOT_REACHED", facts.status["address"], "It does not know this workspace.")
+    elif facts.status is not None and facts.is_followed:
         yield finding(
-            "TEAM_OF", state.status["address"], f"This copy lacks {counted(state.status['behind'] or 0, 'change')}."
+            "TEAM_OF", facts.status["address"], f"This copy lacks {counted(facts.status['behind'] or 0, 'change')}."
         )
 
 
-def followed(state: TeamState) -> Iterator[Finding]:
+def followed(facts: Facts) -> Iterator[Finding]:
     """Findings about the copy here."""
-    if not state.is_followed:
-        behind = None if state.status is None else state.status["behind"]
+    if not facts.is_followed:
+        behind = None if facts.status is None else facts.status["behind"]
         lacks = "" if behind is None else f"It lacks {counted(behind, 'change')}."
         yield finding("TEAM_COPY_NOT_FOLLOWED", "copy", lacks)
 
 
-def clocks(state: TeamState) -> Iterator[Finding]:
+def clocks(facts: Facts) -> Iterator[Finding]:
     """Findings about this machine's clock."""
-    ahead = None if state.status is None else state.status["clock_ahead_seconds"]
+    ahead = None if facts.status is None else facts.status["clock_ahead_seconds"]
     if ahead is not None and abs(ahead) >= server_clock.DIFFERS.total_seconds():
         way = "behind" if ahead > 0 else "ahead of"
         yield finding("TEAM_CLOCK_DIFFERS", "clock", f"It is {span(abs(ahead))} {way} the team's.")
 
 
-def token(state: TeamState) -> Iterator[Finding]:
+def token(facts: Facts) -> Iterator[Finding]:
     """Findings about this machine's token."""
-    ends = None if state.status is None else state.status["token_ends_at"]
-    if ends is not None and (left := (clock.parse(ends) - state.now).total_seconds()) <= _ANNOUNCED_DAYS * 86400:
+    ends = None if facts.status is None else facts.status["token_ends_at"]
+    if ends is not None and (left := (clock.parse(ends) - facts.now).total_seconds()) <= _ANNOUNCED_DAYS * 86400:
         yield finding("TEAM_TOKEN_ENDS", "team_token", f"It ends in {span(max(0.0, left))}, at {ends}.")
 
 
-def jobs(state: TeamState) -> Iterator[Finding]:
+def jobs(facts: Facts) -> Iterator[Finding]:
     """Findings about the jobs of all machines."""
-    seen = state.status["workspace"] if state.status is not None else None
+    seen = facts.status["workspace"] if facts.status is not None else None
     if seen is not None and (seen["idle_seconds"] or 0) > _IDLE_SECONDS:
         waiting = counted(seen["jobs"]["waiting"] + seen["jobs"]["running"], "job")
         yield finding("TEAM_JOBS_WAIT", seen["name"], f"{waiting}, for {span(seen['idle_seconds'] or 0)}.")
 
 
-def copies(state: TeamState) -> Iterator[Finding]:
+def copies(facts: Facts) -> Iterator[Finding]:
     """Findings about the copies on other machines."""
-    for copy in state.status["copies"] if state.status is not None else ():
+    for copy in facts.status["copies"] if facts.status is not None else ():
         if copy["is_silent"]:
-            seen = f"Last seen {span((state.now - clock.parse(copy['seen_at'])).total_seconds())} ago."
+            seen = f"Last seen {span((facts.now - clock.parse(copy['seen_at'])).total_seconds())} ago."
             if copy["forgotten"]:
                 left = f"{seen} {counted(copy['forgotten'], 'memory')} may be left there."
                 yield finding("TEAM_COPY_HOLDS_FORGOTTEN", copy["node"], left, count=copy["forgotten"])
@@ -121,24 +117,24 @@ def copies(state: TeamState) -> Iterator[Finding]:
                 yield finding("TEAM_COPY_SILENT", copy["node"], seen)
 
 
-def left_out(state: TeamState) -> Iterator[Finding]:
+def left_out(facts: Facts) -> Iterator[Finding]:
     """Findings about the rows that the copy here could not apply."""
-    for row in state.status["set_aside"] if state.status is not None else ():
+    for row in facts.status["set_aside"] if facts.status is not None else ():
         yield finding("TEAM_ROW_SET_ASIDE", f"{row['table']} {row['key']}", f"It cannot be applied: {row['why']}.")
 
 
-def lost(state: TeamState) -> Iterator[Finding]:
+def lost(facts: Facts) -> Iterator[Finding]:
     """Findings about what the team's database lost, as after a restore from a backup."""
-    for kept in state.set_aside:
+    for kept in facts.set_aside:
         if kept.memories is not None:
             yield finding("TEAM_LOST", "set-aside", f"It is {kept.memories}.")
         if kept.forgotten is not None:
             yield finding("TEAM_UNFORGOTTEN", "set-aside", f"Their ids are in {kept.forgotten}.")
 
 
-def back(state: TeamState) -> Iterator[Finding]:
+def back(facts: Facts) -> Iterator[Finding]:
     """Findings about what was lost and is back."""
-    for kept in state.settled:
+    for kept in facts.settled:
         yield finding(
             "TEAM_LOST_IS_BACK", str(kept.folder), remedy=f"Remove the folder: rm -r {shlex.quote(str(kept.folder))}"
         )

@@ -7,7 +7,6 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from jobs.layout import Workspace
 from jobs.lock import NOTE_LIMIT, is_held
 
 from .. import boot
-from ..processes import Process, is_orphan, processes
+from ..processes import is_orphan, processes
 from ..version import VERSION
 from ..wording import MIB
 from .entries import modified_at
@@ -38,30 +37,6 @@ _PLAIN_ERROR = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),\d+ (?:ERROR|CRITIC
 _JSON_ERROR = re.compile(r'\{"at": "([^"]+)", "level": "(?:ERROR|CRITICAL)"')
 
 
-@dataclass(slots=True)
-class Worker:
-    """The state of the worker. Its ``http`` field is the problem with its address, None when there is none."""
-
-    now: datetime
-    heartbeat: Heartbeat | None = None
-    heartbeat_is_damaged: bool = False
-    lock_is_there: bool = False
-    lock_is_safe: bool = True
-    is_alive: bool = False
-    note: str = ""
-    boot_id: str | None = None
-    successor: bool = False
-    heartbeat_process: bool | None = None  # whether its process exists; None when unknown
-    processes: list[Process] = field(default_factory=list)
-    token_mode: int | None = None
-    paused_since: datetime | None = None
-    http: str | None = None  # the problem with its address
-    log_errors: int = 0
-    embedder: str = ""
-    llm_configured: bool = False
-    child_limit: int = 0
-
-
 def read_heartbeat(workspace: Workspace) -> tuple[Heartbeat | None, bool]:
     """The heartbeat, None when it is absent or unreadable; and whether it is there but unreadable."""
     try:
@@ -74,28 +49,31 @@ def read_heartbeat(workspace: Workspace) -> tuple[Heartbeat | None, bool]:
     return None, os.path.lexists(workspace.spool.heartbeat)
 
 
-def gather(workspace: Workspace, settings: Settings, now: datetime, probe_http: bool) -> Worker:
-    """Read the state of the worker. With ``probe_http``, its address is requested too. Raises OSError, psutil.Error."""
-    paths = workspace.spool
-    state = Worker(now, boot_id=boot.boot_id(), embedder=settings.embedding.identity)
-    state.heartbeat, state.heartbeat_is_damaged = read_heartbeat(workspace)
-    state.lock_is_there = os.path.lexists(paths.lock)
-    state.lock_is_safe = not state.lock_is_there or plain_files.is_own_file(paths.lock)
-    state.is_alive = is_held(paths.lock)
-    state.note = _note(paths.lock) if state.lock_is_safe else ""
-    state.successor = is_held(paths.successor_lock)
-    state.processes = list(processes(workspace))
-    state.token_mode = _mode(paths.token)
-    state.paused_since = modified_at(paths.paused)
-    state.log_errors = _errors_within_a_day(paths.log, now)
-    state.llm_configured = llm.is_configured(settings)
-    state.child_limit = settings.child_memory_mib * MIB
-    if state.heartbeat is not None:
-        same_run = state.heartbeat.get("boot_id") in (None, state.boot_id)
-        state.heartbeat_process = same_run and _is_python(state.heartbeat["pid"])
-        if state.is_alive and probe_http:
-            state.http = _http_problem(state.heartbeat)
-    return state
+class Facts:
+    """The state of the worker. ``heartbeat_process``: whether the heartbeat's process exists; None when unknown.
+    ``http``: the problem with its address, None when there is none."""
+
+    def __init__(self, workspace: Workspace, settings: Settings, now: datetime, probe_http: bool) -> None:
+        """Read the facts. With ``probe_http``, the address is requested too. Raises OSError, psutil.Error."""
+        paths = workspace.spool
+        self.settings = settings
+        self.now = now
+        self.boot_id = boot.boot_id()
+        self.heartbeat, self.heartbeat_is_damaged = read_heartbeat(workspace)
+        self.lock_is_safe = not os.path.lexists(paths.lock) or plain_files.is_own_file(paths.lock)
+        self.is_alive = is_held(paths.lock)
+        self.note = _note(paths.lock) if self.lock_is_safe else ""
+        self.successor = is_held(paths.successor_lock)
+        self.processes = list(processes(workspace))
+        self.token_mode = _mode(paths.token)
+        self.paused_since = modified_at(paths.paused)
+        self.log_errors = _errors_within_a_day(paths.log, now)
+        self.heartbeat_process = self.http = None
+        if self.heartbeat is not None:
+            same_run = self.heartbeat.get("boot_id") in (None, self.boot_id)
+            self.heartbeat_process = same_run and _is_python(self.heartbeat["pid"])
+            if self.is_alive and probe_http:
+                self.http = _http_problem(self.heartbeat)
 
 
 def _is_python(pid: int) -> bool | None:
@@ -176,87 +154,89 @@ def _errors_within_a_day(path: Path, now: datetime) -> int:
 # --- the checks ---
 
 
-def lock(state: Worker) -> Iterator[Finding]:
+def lock(facts: Facts) -> Iterator[Finding]:
     """Findings about the lock, the heartbeat and the token, compared with the process."""
-    heartbeat = state.heartbeat
-    if not state.lock_is_safe:
+    heartbeat = facts.heartbeat
+    if not facts.lock_is_safe:
         yield finding("LOCK_UNSAFE", "lock")
-    if state.heartbeat_is_damaged:
+    if facts.heartbeat_is_damaged:
         yield finding("HEARTBEAT_DAMAGED", "heartbeat")
     if heartbeat is None:
-        if not state.is_alive and state.token_mode is not None:
+        if not facts.is_alive and facts.token_mode is not None:
             yield finding("HEARTBEAT_LEFT", "token", "There is a token of a worker that is gone.")
         return
-    age = state.now - clock.parse(heartbeat["heartbeat_at"])
+    age = facts.now - clock.parse(heartbeat["heartbeat_at"])
     who = f"Its process id is {heartbeat['pid']}; it wrote last at {heartbeat['heartbeat_at']}."
     ended = heartbeat["state"] == "stopped"
-    if state.is_alive:
-        if heartbeat.get("boot_id") not in (None, state.boot_id) or (state.heartbeat_process is False and not ended):
+    if facts.is_alive:
+        if heartbeat.get("boot_id") not in (None, facts.boot_id) or (facts.heartbeat_process is False and not ended):
             yield finding("HEARTBEAT_FOREIGN", "heartbeat", who)
         elif age > _SILENT and not ended:
             yield finding("WORKER_SILENT", "worker", who)
-    elif state.heartbeat_process and not ended and age < _SILENT:
+    elif facts.heartbeat_process and not ended and age < _SILENT:
         yield finding("LOCK_GONE", "lock", who)
     elif not ended:
         yield finding("HEARTBEAT_LEFT", "heartbeat, token", who)
-    if not state.is_alive and state.note and not ended:
+    if not facts.is_alive and facts.note and not ended:
         yield finding("WORKER_DIED", "worker", who)
 
 
-def process_findings(state: Worker) -> Iterator[Finding]:
+def process_findings(facts: Facts) -> Iterator[Finding]:
     """Findings about several workers, a waiting successor and orphaned processes."""
-    workers = [process for process in state.processes if process.role == "worker" and not process.is_successor]
+    workers = [process for process in facts.processes if process.role == "worker" and not process.is_successor]
     if len(workers) > 1:
         ids = ", ".join(str(process.pid) for process in workers)
         yield finding("WORKERS_MANY", "worker", f"Their process ids are {ids}.", count=len(workers))
-    if state.successor:
+    if facts.successor:
         yield finding("SUCCESSOR_WAITS", "worker")
-    orphans = [process for process in state.processes if is_orphan(process)]
+    orphans = [process for process in facts.processes if is_orphan(process)]
     if orphans:
         ids = ", ".join(f"{process.pid} ({process.role})" for process in orphans)
         yield finding("ORPHANS", "processes", f"Their process ids are {ids}.", count=len(orphans))
 
 
-def version_findings(state: Worker) -> Iterator[Finding]:
+def version_findings(facts: Facts) -> Iterator[Finding]:
     """Findings when the worker's version, settings or child size differ from what is expected."""
-    heartbeat = state.heartbeat
-    if heartbeat is None or not state.is_alive:
+    heartbeat = facts.heartbeat
+    if heartbeat is None or not facts.is_alive:
         return
     if heartbeat.get("version") != VERSION:
         yield finding(
             "WORKER_OF_OTHER_VERSION", "worker", f"It runs {heartbeat.get('version')}; installed is {VERSION}."
         )
-    if heartbeat.get("embedder") != state.embedder:
-        message = f"It embeds with {heartbeat.get('embedder')}; the settings name {state.embedder}."
+    embedder = facts.settings.embedding.identity
+    if heartbeat.get("embedder") != embedder:
+        message = f"It embeds with {heartbeat.get('embedder')}; the settings name {embedder}."
         yield finding("WORKER_OF_OTHER_SETTINGS", "embedding", message)
-    if bool(heartbeat.get("llm_configured")) != state.llm_configured:
+    if bool(heartbeat.get("llm_configured")) != llm.is_configured(facts.settings):
         has, names = ("has one", "name none") if heartbeat.get("llm_configured") else ("has none", "name one")
         yield finding("WORKER_OF_OTHER_SETTINGS", "language model", f"It {has}; the settings {names}.")
     child = heartbeat.get("child")
     size = child.get("memory_bytes") if isinstance(child, dict) else None
-    if isinstance(size, int) and state.child_limit and size > 0.8 * state.child_limit:
-        yield finding("CHILD_LARGE", "child", f"It takes {size >> 20:,} of {state.child_limit >> 20:,} MiB.")
+    limit = facts.settings.child_memory_mib
+    if isinstance(size, int) and limit and size > 0.8 * limit * MIB:
+        yield finding("CHILD_LARGE", "child", f"It takes {size >> 20:,} of {limit:,} MiB.")
 
 
-def heartbeat_findings(state: Worker) -> Iterator[Finding]:
+def heartbeat_findings(facts: Facts) -> Iterator[Finding]:
     """Findings from the heartbeat, the pause file, the token and the log."""
-    if state.paused_since is not None:
-        long = state.now - state.paused_since > _LONG_PAUSE
-        yield finding("PAUSED_FOR_LONG" if long else "PAUSED", "worker", f"Since {clock.iso(state.paused_since)}.")
-    if state.heartbeat is not None and state.is_alive:
-        if state.heartbeat["state"] in ("draining", "exiting"):
-            yield finding("LEAVING", "worker", f"It is {state.heartbeat['state']}.")
-        if state.heartbeat.get("watcher") == "failed":
+    if facts.paused_since is not None:
+        long = facts.now - facts.paused_since > _LONG_PAUSE
+        yield finding("PAUSED_FOR_LONG" if long else "PAUSED", "worker", f"Since {clock.iso(facts.paused_since)}.")
+    if facts.heartbeat is not None and facts.is_alive:
+        if facts.heartbeat["state"] in ("draining", "exiting"):
+            yield finding("LEAVING", "worker", f"It is {facts.heartbeat['state']}.")
+        if facts.heartbeat.get("watcher") == "failed":
             yield finding("EVENTS_FAILED", "watcher")
-        http = state.heartbeat.get("http")
+        http = facts.heartbeat.get("http")
         if isinstance(http, dict) and http.get("problem"):
             yield finding("HTTP_PROBLEM", "http", f"{http['problem']}.")
-    if state.http is not None:
-        yield finding("HTTP_SILENT", "http", state.http)
-    if state.is_alive and state.token_mode is not None and state.token_mode & 0o077:
-        yield finding("TOKEN_OPEN", "token", f"Its mode is {state.token_mode:04o}.")
-    if state.log_errors:
-        yield finding("LOG_HAS_ERRORS", "log", f"In all: {state.log_errors}.", count=state.log_errors)
+    if facts.http is not None:
+        yield finding("HTTP_SILENT", "http", facts.http)
+    if facts.is_alive and facts.token_mode is not None and facts.token_mode & 0o077:
+        yield finding("TOKEN_OPEN", "token", f"Its mode is {facts.token_mode:04o}.")
+    if facts.log_errors:
+        yield finding("LOG_HAS_ERRORS", "log", f"In all: {facts.log_errors}.", count=facts.log_errors)
 
 
 CHECKS = (lock, process_findings, version_findings, heartbeat_findings)

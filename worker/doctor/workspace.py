@@ -7,7 +7,6 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -23,58 +22,53 @@ from .entries import shortened_list, walk
 _MOST_ENTRIES = 100_000
 _PART = re.compile(r"\..*\.tmp")
 _OLD_PART = timedelta(days=1)
+# What may be wrong with files of our folders, in the order of the findings.
+_TROUBLES = ("OTHER_OWNER", "WORKSPACE_CLOSED", "OPEN_TO_OTHERS", "LINKS_INSIDE", "NOT_IGNORED", "PARTS_LEFT")
 
 UNSEEN = TrustState(None, False, "It cannot be looked at.")
 
 
-@dataclass(slots=True)
-class WorkspaceFiles:
-    """The files of the workspace's own folders, as paths; each list has the files with one problem. ``parts`` are
-    old temporary files, ``tracked`` are the names in git's index relative to the root. ``shared`` are the workspace's
-    folder and those above it that a group may write to."""
+class Facts:
+    """The files of the workspace's own folders. ``troubled`` has the paths with a problem, by the code of its finding.
+    ``tracked`` are the names in git's index relative to the root. ``shared`` are the workspace's folder and those above
+    it that a group may write to."""
 
-    root: Path
-    exists: bool
-    trust_state: TrustState
-    folders: list[Path] = field(default_factory=list)
-    open: list[Path] = field(default_factory=list)
-    others: list[Path] = field(default_factory=list)
-    links: list[Path] = field(default_factory=list)
-    closed: list[Path] = field(default_factory=list)
-    parts: list[Path] = field(default_factory=list)
-    not_ignored: list[Path] = field(default_factory=list)
-    tracked: list[str] = field(default_factory=list)
-    shared: list[Path] = field(default_factory=list)
+    def __init__(self, workspace: Workspace, trust_state: TrustState, now: datetime) -> None:
+        """Read the facts. Folders of another user are not read."""
+        self.root = workspace.root
+        self.exists = workspace.exists
+        self.trust_state = trust_state
+        self.folders: list[Path] = []
+        self.troubled: dict[str, list[Path]] = {code: [] for code in _TROUBLES}
+        self.tracked: list[str] = []
+        self.shared: list[Path] = []
+        if not self.exists:
+            return
+        self.folders = [folder for folder in workspace.own_folders if folder.is_dir() and not folder.is_symlink()]
+        if trust_state.foreign is not None:
+            return  # another user's files are not examined at all
+        if len(self.folders) < len(workspace.own_folders) and not os.access(self.root, os.W_OK | os.X_OK):
+            self.troubled["WORKSPACE_CLOSED"].append(self.root)  # the workspace's own folders cannot be created
+        self.tracked = _tracked(workspace)
+        self.shared = _shared(workspace, self.folders)
+        self._sort_files(workspace, (now - _OLD_PART).timestamp())
 
-
-def gather(workspace: Workspace, trust_state: TrustState, now: datetime) -> WorkspaceFiles:
-    """Read the state of the workspace. Folders of another user are not read."""
-    state = WorkspaceFiles(workspace.root, workspace.exists, trust_state)
-    if not state.exists:
-        return state
-    state.folders = [folder for folder in workspace.own_folders if folder.is_dir() and not folder.is_symlink()]
-    if trust_state.foreign is not None:
-        return state  # another user's files are not examined at all
-    if len(state.folders) < len(workspace.own_folders) and not os.access(state.root, os.W_OK | os.X_OK):
-        state.closed.append(state.root)  # the workspace's own folders cannot be created
-    state.tracked = _tracked(workspace)
-    state.shared = _shared(workspace, state.folders)
-    left = _MOST_ENTRIES
-    written_by_name = {workspace.memory, workspace.spool.worker}
-    rejected = workspace.spool.rejected  # the worker moves there what it does not take, as it is
-    for folder in state.folders:
-        if not (folder / ".gitignore").is_file():
-            state.not_ignored.append(folder)
-        is_closed = not _is_open(folder.lstat())
-        for path, status in walk(folder, state.closed):
-            left -= 1
-            if left < 0:
-                return state
-            # In a folder closed to others, the mode of a dropped file is harmless.
-            matters = not is_closed or stat.S_ISDIR(status.st_mode) or path.parent in written_by_name
-            if not path.is_relative_to(rejected) or path == rejected:
-                _sort(state, path, status, (now - _OLD_PART).timestamp(), matters=matters)
-    return state
+    def _sort_files(self, workspace: Workspace, parts_before: float) -> None:
+        left = _MOST_ENTRIES
+        written_by_name = {workspace.memory, workspace.spool.worker}
+        rejected = workspace.spool.rejected  # the worker moves there what it does not take, as it is
+        for folder in self.folders:
+            if not (folder / ".gitignore").is_file():
+                self.troubled["NOT_IGNORED"].append(folder)
+            is_closed = not _is_open(folder.lstat())
+            for path, status in walk(folder, self.troubled["WORKSPACE_CLOSED"]):
+                left -= 1
+                if left < 0:
+                    return
+                # In a folder closed to others, the mode of a dropped file is harmless.
+                matters = not is_closed or stat.S_ISDIR(status.st_mode) or path.parent in written_by_name
+                if not path.is_relative_to(rejected) or path == rejected:
+                    _sort(self.troubled, path, status, parts_before, matters=matters)
 
 
 def _tracked(workspace: Workspace) -> list[str]:
@@ -117,54 +111,49 @@ def _is_open(status: os.stat_result) -> bool:
     return sys.platform != "win32" and bool(status.st_mode & 0o077)
 
 
-def _sort(state: WorkspaceFiles, path: Path, status: os.stat_result, parts_before: float, *, matters: bool) -> None:
+def _sort(
+    troubled: dict[str, list[Path]], path: Path, status: os.stat_result, parts_before: float, *, matters: bool
+) -> None:
     if stat.S_ISLNK(status.st_mode):
-        state.links.append(path)
+        troubled["LINKS_INSIDE"].append(path)
         return
     if not plain_files.belongs_to_user(status):
-        state.others.append(path)
+        troubled["OTHER_OWNER"].append(path)
     elif sys.platform != "win32":
         if matters and _is_open(status):
-            state.open.append(path)
+            troubled["OPEN_TO_OTHERS"].append(path)
         wanted = 0o700 if stat.S_ISDIR(status.st_mode) else 0o400
         if status.st_mode & wanted != wanted:
-            state.closed.append(path)
+            troubled["WORKSPACE_CLOSED"].append(path)
     is_part = _PART.fullmatch(path.name) and stat.S_ISREG(status.st_mode)
     if is_part and status.st_mtime < parts_before:
-        state.parts.append(path)
+        troubled["PARTS_LEFT"].append(path)
 
 
 # --- the checks ---
 
 
-def trust_findings(state: WorkspaceFiles) -> Iterator[Finding]:
+def trust_findings(facts: Facts) -> Iterator[Finding]:
     """A finding when the workspace is missing, belongs to another user, or is unused."""
-    if not state.exists:
-        yield finding("WORKSPACE_ABSENT", str(state.root))
-    elif state.trust_state.foreign is not None and state.trust_state is not UNSEEN:  # UNSEEN has its own finding
-        yield finding("WORKSPACE_FOREIGN", "workspace", state.trust_state.foreign, remedy=state.trust_state.remedy)
-    elif not state.folders:
+    if not facts.exists:
+        yield finding("WORKSPACE_ABSENT", str(facts.root))
+    elif facts.trust_state.foreign is not None and facts.trust_state is not UNSEEN:  # UNSEEN has its own finding
+        yield finding("WORKSPACE_FOREIGN", "workspace", facts.trust_state.foreign, remedy=facts.trust_state.remedy)
+    elif not facts.folders:
         yield finding("WORKSPACE_UNUSED", "workspace")
 
 
-def access(state: WorkspaceFiles) -> Iterator[Finding]:
+def access(facts: Facts) -> Iterator[Finding]:
     """Findings about owners, permissions, links, .gitignore and temporary files."""
-    if state.tracked:
-        folders = shortened_list({path.partition("/")[0] for path in state.tracked})
-        yield finding("FILES_TRACKED", folders, f"{counted(len(state.tracked), 'file')}.", count=len(state.tracked))
-    if state.shared:
-        yield finding("WORKSPACE_SHARED", str(state.shared[0]), count=len(state.shared))
-    for code, paths in (
-        ("OTHER_OWNER", state.others),
-        ("WORKSPACE_CLOSED", state.closed),
-        ("OPEN_TO_OTHERS", state.open),
-        ("LINKS_INSIDE", state.links),
-        ("NOT_IGNORED", state.not_ignored),
-        ("PARTS_LEFT", state.parts),
-    ):
+    if facts.tracked:
+        folders = shortened_list({path.partition("/")[0] for path in facts.tracked})
+        yield finding("FILES_TRACKED", folders, f"{counted(len(facts.tracked), 'file')}.", count=len(facts.tracked))
+    if facts.shared:
+        yield finding("WORKSPACE_SHARED", str(facts.shared[0]), count=len(facts.shared))
+    for code, paths in facts.troubled.items():
         if paths:
             yield finding(
-                code, shortened_list(path.relative_to(state.root).as_posix() for path in paths), count=len(paths)
+                code, shortened_list(path.relative_to(facts.root).as_posix() for path in paths), count=len(paths)
             )
 
 

@@ -71,17 +71,14 @@ class Gateway:
 
     def application(self) -> Starlette:
         """The ASGI application."""
-        special = {
+        calls = {
             "share": self._share,
             "incoming": self._incoming,
             "listen": self._listen,
             "answer": self._answer_question,
+            **{name: self._run(call) for name, call in CALLS.items()},
         }
-        routes = [Route(wire.PREFIX + name, self._route(name, run), methods=["POST"]) for name, run in special.items()]
-        routes += [
-            Route(wire.PREFIX + name, self._route(name, self._run(call)), methods=["POST"])
-            for name, call in CALLS.items()
-        ]
+        routes = [Route(wire.PREFIX + name, self._route(name, run), methods=["POST"]) for name, run in calls.items()]
         routes += [
             Route("/metrics", lambda request: Response(self.metrics.text(), media_type="text/plain; version=0.0.4")),
             Route("/openapi.json", lambda request: JSONResponse(openapi.document())),
@@ -274,7 +271,7 @@ class Gateway:
 
     async def _share(self, request: Request, caller: Caller) -> Response:
         async with self._kept(request, caller) as kept:
-            head = self._head(request, kept, wire.Share)
+            head = self._parsed(request, wire.Share, next(kept, b""))  # after it, the lines are rows
 
             def work() -> None:
                 access.require_group(self._server, caller, head.group)
@@ -306,11 +303,6 @@ class Gateway:
             async with self._limits.transfer(caller.person):
                 await transfers.keep(transfers.received(request, self._most_bytes, self._pause(caller)), kept)
                 yield wire.lines_of(kept, _MOST_BODY)
-
-    @staticmethod
-    def _head(request: Request, lines: Iterator[bytes], form: type[BaseModel]) -> Any:
-        """The first line, after which ``lines`` are rows."""
-        return Gateway._parsed(request, form, next(lines, b""))
 
 
 def _audit(**facts: Any) -> None:

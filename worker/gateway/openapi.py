@@ -28,9 +28,7 @@ _ERROR = {
 def document() -> dict[str, Any]:
     """The document."""
     bodies = {name: call.body for name, call in CALLS.items()} | {"listen": wire.Listen, "answer": wire.Question}
-    paths = {wire.PREFIX + name: _path(name, body) for name, body in bodies.items()}
-    for name, model in _ROWS.items():
-        paths[wire.PREFIX + name] = _path(name, model, media="application/x-ndjson")
+    paths = {wire.PREFIX + name: _path(name, body) for name, body in (bodies | _ROWS).items()}
     return {
         "openapi": "3.1.0",
         "info": {"title": "cognee-memory gateway", "version": VERSION},
@@ -43,11 +41,13 @@ def document() -> dict[str, Any]:
     }
 
 
-def _path(name: str, body: type[BaseModel], media: str = "application/json") -> dict[str, Any]:
+def _path(name: str, body: type[BaseModel]) -> dict[str, Any]:
     schema = body.model_json_schema(ref_template="#/components/schemas/{model}")
     inner = schema.pop("$defs", {})
     schema = _inlined(schema, inner)
-    about = 'A stream of lines: this header, then a row a line, then "end".' if media != "application/json" else ""
+    media, about = "application/json", ""
+    if name in _ROWS:
+        media, about = "application/x-ndjson", 'A stream of lines: this header, then a row a line, then "end".'
     return {
         "post": {
             "operationId": name,

@@ -9,9 +9,9 @@ process that listens. It does not know how a query is answered or how a job runs
 ``bodies``: reading and validating request bodies and query parameters.
 ``replies``: from calls and envelopes to HTTP replies: statuses, headers, entity tags.
 ``posts``: queries and new jobs.
-``state``: health, readiness, settings and diagnostics.
-``team``: the status of the workspace's team.
-``metrics``: the measurements for Prometheus, and the request counters.
+``state``: health, readiness, settings, diagnostics and measurements.
+``team``: the question for the status of the workspace's team.
+``request_counters``: the middleware that counts all requests.
 ``page``: the page and its sign-in.
 ``tickets``: the tickets that sign a browser in once.
 """

@@ -11,10 +11,11 @@ from starlette.types import ASGIApp
 
 from ..calls.call import Scope
 from ..calls.table import CALLS
-from . import metrics, page, posts, state, team
+from . import page, posts, state
 from .executor import RequestExecutor
 from .gate import Gate
 from .replies import Endpoint, answered, computed, no_route
+from .request_counters import Counted
 
 
 def app(executor: RequestExecutor, token: str, port: int) -> ASGIApp:
@@ -23,8 +24,6 @@ def app(executor: RequestExecutor, token: str, port: int) -> ASGIApp:
     own = {
         **state.responders(executor),
         **posts.responders(executor, scope),
-        **team.responders(executor),
-        **metrics.responders(executor),
         **page.responders(executor, token),
     }
     paths: dict[str, dict[str, Endpoint]] = {}
@@ -34,7 +33,7 @@ def app(executor: RequestExecutor, token: str, port: int) -> ASGIApp:
     routes = [_route(path, by_method) for path, by_method in paths.items()]
     inner = Starlette(routes=routes, exception_handlers={HTTPException: no_route})
     inner.router.redirect_slashes = False
-    return metrics.Counted(Gate(inner, token, port), executor.figures)
+    return Counted(Gate(inner, token, port), executor.figures)
 
 
 def _route(path: str, by_method: dict[str, Endpoint]) -> Route:

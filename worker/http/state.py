@@ -1,10 +1,12 @@
-"""What the server says of itself: health, readiness, settings, diagnostics, and the OpenAPI document."""
+"""What the server says of the program: health, readiness, settings, team, diagnostics, metrics, and its OpenAPI
+document."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from starlette.requests import Request
 from starlette.responses import Response
 
 from bridge.interface.envelope import SUCCESS
@@ -13,15 +15,17 @@ from jobs import clock
 
 from .executor import RequestExecutor
 from .replies import Respond, computed_reply, envelope, reply
+from .team import TeamQuestion
 
 if TYPE_CHECKING:
-    from ..calls.shapes import Findings, Health, SettingRow, SettingsTable
+    from ..calls.shapes import Findings, Health, OfTeam, SettingRow, SettingsTable
 
 DESCRIPTION = Path(__file__).parent.with_name("data") / "openapi.json"
 
 
 def responders(executor: RequestExecutor) -> dict[str, Respond]:
     """By the names of the calls."""
+    team_question = TeamQuestion(executor)
 
     async def health(*_: Any) -> Response:
         return envelope(_health("alive"))
@@ -33,14 +37,29 @@ def responders(executor: RequestExecutor) -> dict[str, Respond]:
     async def settings(*_: Any) -> Response:
         return await computed_reply(executor, _settings)
 
+    async def team(*_: Any) -> Response:
+        found: OfTeam = {**SUCCESS, "team": await team_question.answer()}
+        return envelope(found)
+
     async def findings(*_: Any) -> Response:
         return envelope(await executor.run(lambda: _findings(executor), waits=True))
+
+    async def metrics(request: Request, _: Any) -> Response:
+        from ..monitoring.measurements import measure  # not at the top: the first question would wait for psutil
+        from ..monitoring.metrics import render
+
+        accept = request.headers.get("accept", "")
+        data, content_type = await executor.work(
+            lambda settings: render(measure(executor.workspace, settings, executor.figures, clock.now()), accept)
+        )
+        return Response(data, headers={"content-type": content_type})
 
     async def description(*_: Any) -> Response:
         return reply(await executor.run(DESCRIPTION.read_bytes))
 
     return {
-        "healthz": health, "readyz": readiness, "settings": settings, "doctor": findings, "openapi": description,
+        "healthz": health, "readyz": readiness, "settings": settings, "team": team, "doctor": findings,
+        "metrics": metrics, "openapi": description,
     }  # fmt: skip
 
 

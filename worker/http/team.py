@@ -1,4 +1,4 @@
-"""The status of the workspace's team.
+"""The question for the status of the workspace's team.
 
 Its answer comes from another machine, which may be away. So the team is asked in a thread of its own, by one request at
 a time, and no client waits for longer than a few seconds.
@@ -8,47 +8,31 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from starlette.responses import Response
-
-from bridge.interface.envelope import SUCCESS
 from bridge.settings import Settings
 from bridge.team import membership
 from jobs.errors import JobError
 
 from .executor import RequestExecutor
-from .replies import Respond, envelope
 
 if TYPE_CHECKING:
     from bridge.team.membership import Membership
 
     from ..admin.shapes import TeamStatus
-    from ..calls.shapes import OfTeam
 
 _PATIENCE_SECONDS = 3.0
 
 
-def responders(executor: RequestExecutor) -> dict[str, Respond]:
-    """By the name of the call."""
-    seen = _Team(executor)
-
-    async def team(*_: Any) -> Response:
-        found: OfTeam = {**SUCCESS, "team": await seen.now()}
-        return envelope(found)
-
-    return {"team": team}
-
-
-class _Team:
-    """Asks the team. All who ask while an answer is on its way get that one. Used on the event loop."""
+class TeamQuestion:
+    """All who ask while an answer is on its way get that one. Used on the event loop."""
 
     def __init__(self, executor: RequestExecutor) -> None:
         self._executor = executor
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="team")
         self._asked: asyncio.Future[TeamStatus] | None = None
 
-    async def now(self) -> TeamStatus | None:
+    async def answer(self) -> TeamStatus | None:
         """The status of the workspace's team, or, where it does not answer in time, what is known here and the error;
         None for a workspace without a team. Raises JobError as ``RequestExecutor.work``, and SETTING_INVALID."""
         settings, found = await self._executor.work(self._membership)

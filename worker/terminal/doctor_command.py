@@ -76,7 +76,7 @@ def doctor(args: Given) -> Envelope:
     if args.fix:
         settings = surroundings(workspace)[0]
         done = doctor_fixes.apply_fixes(workspace, report.findings, settings, start=not args.no_start)
-        more["fixed"] = [each.as_dict() for each in done]
+        more["fixed"] = [each._asdict() for each in done]
         report = examine(workspace, clock.now())
     if args.deep:
         began = time.monotonic()

@@ -147,12 +147,12 @@ def _outcome_envelope(args: Given, outcome: requests.Outcome, **more: bool) -> E
     """The envelope for one named job, or for several: then each outcome, and a failure if one was refused."""
     if len(args.job_ids) == 1:
         if outcome.skipped:
-            raise outcome.skipped[0].error
-        return envelope.success(**outcome.jobs[0].as_dict(), **more)
+            raise outcome.skipped[0][1]
+        return envelope.success(**outcome.jobs[0], **more)
     answer: dict[str, Any] = {
-        "jobs": [job.as_dict() for job in outcome.jobs],
-        "requested": sum(job.requested for job in outcome.jobs),
-        "skipped": [skipped.as_dict() for skipped in outcome.skipped],
+        "jobs": outcome.jobs,
+        "requested": sum(job["requested"] for job in outcome.jobs),
+        "skipped": outcome.shown_skipped(),
         **more,
     }
     if outcome.skipped:

@@ -1,37 +1,14 @@
-"""The measurements for Prometheus, and the middleware that counts all requests."""
+"""The middleware that counts all requests."""
 
 from __future__ import annotations
 
 import time
-from typing import Any
 
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jobs import clock
-
 from ..monitoring.counters import Counters
-from .executor import RequestExecutor
-from .replies import Respond
 
 _METHODS = ("GET", "HEAD", "POST")
-
-
-def responders(executor: RequestExecutor) -> dict[str, Respond]:
-    """By the name of the call."""
-
-    async def scrape(request: Request, _: dict[str, Any]) -> Response:
-        from ..monitoring.measurements import measure  # not at the top: the first question would wait for psutil
-        from ..monitoring.metrics import render
-
-        accept = request.headers.get("accept", "")
-        data, content_type = await executor.work(
-            lambda settings: render(measure(executor.workspace, settings, executor.figures, clock.now()), accept)
-        )
-        return Response(data, headers={"content-type": content_type})
-
-    return {"metrics": scrape}
 
 
 class Counted:
