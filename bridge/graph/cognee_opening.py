@@ -27,9 +27,8 @@ from jobs.layout import Workspace
 
 from .. import critical
 from ..privacy.masking import trace
-from ..slices import SLICE_SECONDS
 from . import graph_files, lance
-from .cognee_process import run
+from .cognee_process import cancel, result_of, run, start
 
 log = logging.getLogger(__name__)
 
@@ -142,24 +141,14 @@ class Engines:
 
         Raises JobError: STORE_BUSY when they close the engines, which cancels the work. Errors of the work pass.
         """
-        task = run(_start(work))
+        task = start(work)
         self._long.add(task)
         try:
-            while not task.done():
-                run(asyncio.wait({task}, timeout=SLICE_SECONDS))
-                if not task.done():
-                    pause()
-            return task.result()
+            return result_of(task, pause)
         except asyncio.CancelledError:
             raise JobError("STORE_BUSY", "The graph was closed while cognee was at work: it is done again.") from None
         finally:
-            self._cancel(task)
-
-    def _cancel(self, task: asyncio.Task[Any]) -> None:
-        self._long.discard(task)
-        if not task.done():
-            task.cancel()
-            run(asyncio.wait({task}))
+            self._long.discard(task)
 
     # --- closing ---
 
@@ -181,7 +170,7 @@ class Engines:
             await get_relational_engine().engine.dispose()
 
         for task in list(self._long):
-            self._cancel(task)
+            cancel(task)
         with critical.critical_section():
             is_clean = True
             # Each one even if another fails: an engine that stays open would share its files with the next one.
@@ -196,11 +185,6 @@ class Engines:
             _create_vector_engine.cache_clear()
             create_relational_engine.cache_clear()
             return is_clean
-
-
-async def _start(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-    """A task that proceeds whenever the event loop runs."""
-    return asyncio.ensure_future(work)
 
 
 async def _no_checkpoint(adapter: Any) -> None:
