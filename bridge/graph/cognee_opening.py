@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
 from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -33,8 +32,6 @@ from .cognee_process import cancel, result_of, run, start
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-_NO_ROOM_BYTES = 1024 * 1024  # with less free space, a failure is attributed to the full disk
 
 Part = Literal["relational", "graph", "vectors"]
 
@@ -112,7 +109,7 @@ class Engines:
         part = self.part
         self.close()
         at_fault = graph_files.is_system_error(error) or graph_files.access_error(self._workspace)
-        if at_fault or Engines._has_repaired or self.has_no_room():
+        if at_fault or Engines._has_repaired or graph_files.has_no_room(self._workspace):
             raise unavailable(error) from error
         Engines._has_repaired = True
         log.error("the graph cannot be used (%s): %s", part, trace(error))
@@ -128,10 +125,6 @@ class Engines:
             self.close()
             raise unavailable(failure) from failure
         return state
-
-    def has_no_room(self) -> bool:
-        """Whether the disk has less than 1 MiB of free space."""
-        return shutil.disk_usage(self._workspace.root).free < _NO_ROOM_BYTES
 
     # --- long work ---
 

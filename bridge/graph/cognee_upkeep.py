@@ -5,6 +5,7 @@ It imports cognee, so only ``cognee_store`` imports it. Coroutines let the error
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 
@@ -20,7 +21,7 @@ from ..privacy.masking import trace
 from . import graph_files, lance
 from .cognee_edges import edge_text
 from .cognee_nodes import MEMORIES, collections
-from .cognee_opening import Engines, unavailable
+from .cognee_opening import unavailable
 from .cognee_process import run
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ _COUNT = "MATCH (n:Node) WHERE n.type IN $types RETURN count(n)"
 _EDGES = "MATCH (:Node)-[e:EDGE]->(:Node) RETURN DISTINCT e.relationship_name, e.properties"
 
 
-def checkpoint(workspace: Workspace, engines: Engines, log_bytes: int) -> None:
+def checkpoint(workspace: Workspace, log_bytes: int) -> None:
     """Checkpoint the graph in a critical section if its log is larger than ``log_bytes``.
 
     Raises JobError: DISK_FULL, GRAPH_UNAVAILABLE.
@@ -46,7 +47,7 @@ def checkpoint(workspace: Workspace, engines: Engines, log_bytes: int) -> None:
                 run(fold())
         except Exception as error:
             log.error("the graph's log was not folded in: %s", trace(error))
-            raise (JobError("DISK_FULL") if engines.has_no_room() else unavailable(error)) from error
+            raise (JobError("DISK_FULL") if graph_files.has_no_room(workspace) else unavailable(error)) from error
 
 
 def compact(table: str, sync: Callable[[], object]) -> None:
@@ -64,7 +65,7 @@ def compact(table: str, sync: Callable[[], object]) -> None:
 async def scrub(sync: Callable[[], object]) -> None:
     """Remove all deleted content from the vector tables' files, and the texts of edges that no longer exist."""
     graph, vector = await get_graph_engine(), await get_vector_engine_async()
-    texts = {edge_text(name, properties) for name, properties in await graph.query(_EDGES)}
+    texts = {edge_text(name, json.loads(properties or "{}")) for name, properties in await graph.query(_EDGES)}
     unused = await lance.row_ids(vector, _EDGE_TEXTS) - {str(EdgeType.id_for(text)) for text in texts}
     if unused:
         await vector.delete_data_points(_EDGE_TEXTS, sorted(unused))
