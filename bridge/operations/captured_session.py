@@ -275,10 +275,7 @@ def _made_of(
         return None
     notes = store.select(store.captures.notes_of(capture.transcript.tool, capture.transcript.session_id)).values()
     summary = _beside_notes(_titled(summary, capture, segment), list(notes))
-    memory = memory_of(segment, summary, capture.transcript, store, tools.now)
-    twin = None if store.known(memory.id) else store.same_as(memory)
-    if twin is not None:
-        memory = memory._replace(id=twin)
+    memory = store.under_its_id(memory_of(segment, summary, capture.transcript, store, tools.now))
     known = store.known(memory.id)
     if known is None and store.forgotten_at(memory.id) is not None:
         capture.forgotten_segments += 1
