@@ -11,7 +11,6 @@ embeddings, known pairs and rejected conflicts give the same record.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime
 from itertools import chain, combinations
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
@@ -363,7 +362,7 @@ def _metadata(sources: Sequence[Memory], warnings: list[str]) -> Metadata:
         session_id=sessions.pop() if len(sessions) == 1 else None,
         plan_id=plan_id,
         status="DecisionRecord",
-        source_created_at=_newest_date(sources),
+        source_created_at=_last([date_of(memory) for memory in sources]),
         importance=max(importances, default=None),
         **cast("Any", {name: _all_of(getattr(memory.metadata, name) for memory in sources) for name in LISTS}),
     )
@@ -371,11 +370,6 @@ def _metadata(sources: Sequence[Memory], warnings: list[str]) -> Metadata:
 
 def _all_of(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(lists)))
-
-
-def _newest_date(sources: Sequence[Memory]) -> str:
-    newest: datetime = max(clock.parse(date_of(memory)) for memory in sources)
-    return clock.iso(newest)
 
 
 def _size_warnings(sources: Sequence[Memory], content: Content) -> list[str]:
