@@ -1,6 +1,6 @@
 """cognee's engines of one workspace: opens, repairs and closes them.
 
-It imports cognee, so only ``cognee_store`` and ``cognee_upkeep`` import it.
+It imports cognee, so only ``cognee_store`` imports it.
 """
 
 from __future__ import annotations

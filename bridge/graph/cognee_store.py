@@ -15,6 +15,7 @@ from cognee.infrastructure.databases.graph import get_graph_engine
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from .. import critical
 from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory
 from ..privacy.masking import trace
@@ -160,16 +161,30 @@ class CogneeStore:
             self.compact(table)  # each further write would scan all of them
 
     def checkpoint(self, log_bytes: int) -> None:
-        """As ``cognee_upkeep.checkpoint``."""
-        cognee_upkeep.checkpoint(self._workspace, log_bytes)
+        """Checkpoint the graph in a critical section if its log is larger than ``log_bytes``.
+
+        Raises JobError: DISK_FULL, GRAPH_UNAVAILABLE.
+        """
+        if graph_files.log_bytes(self._workspace) <= log_bytes:
+            return
+        try:
+            with critical.critical_section():
+                run(cognee_upkeep.checkpoint())
+        except Exception as error:
+            log.error("the graph's log was not folded in: %s", trace(error))
+            has_no_room = graph_files.has_no_room(self._workspace)
+            raise (JobError("DISK_FULL") if has_no_room else unavailable(error)) from error
 
     def overgrown(self) -> list[str]:
         """The vector tables with so many versions that ``compact`` is due."""
         return lance.overgrown(graph_files.vectors_of(self._workspace))
 
     def compact(self, table: str) -> None:
-        """As ``cognee_upkeep.compact``."""
-        cognee_upkeep.compact(table, self._unsynced.sync)
+        """Rewrite a vector table's many files into one. A failure is logged; the table then stays large but intact."""
+        try:
+            run(cognee_upkeep.compact(table, self._unsynced.sync))
+        except Exception as error:
+            log.error("a vector table was not compacted: %s", trace(error))
 
     def scrub(self) -> None:
         """As ``cognee_upkeep.scrub``. Raises as ``write``."""
