@@ -18,7 +18,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.payloads import Capture
 
-from ..capture import boundaries, consent, model_summary, summary
+from ..capture import consent, model_summary, summary
 from ..capture.session import Segment, SegmentSummary, Transcript
 from ..graph import tool_model
 from ..graph.open_stores import Stores
@@ -216,9 +216,8 @@ class CaptureRun:
             assert self.sources is not None
             embed, anchored = self.stores.embedder.embed, self.sources.anchored
             tools = Tools(
-                turns, boundaries.segments, self._summarise, embed, anchored, store, writer, self.task.job_id, self.now,
-                self._pause,
-            )  # fmt: skip
+                turns, self._summarise, embed, anchored, store, writer, self.task.job_id, self.now, self._pause
+            )
             self._try(item, partial(captured_session.capture_session, item.capture, tools))
 
     def _pause(self) -> None:

@@ -143,13 +143,9 @@ def _graph(stores: Stores, expected: ExpectedGraph) -> Iterator[Finding]:
     for table, cause in compared.unreadable.items():
         why = trace(cause).splitlines()[0]
         yield finding("GRAPH_DAMAGED", "vectors", f"The table {table} cannot be read: {why}.")
-    if compared.lacking:
-        count = len(compared.lacking)
-        yield finding("GRAPH_LACKS", "graph", f"In all: {count}.", count=count, memory_ids=compared.lacking)
-    if compared.forgotten:
-        count = len(compared.forgotten)
-        detail = f"In all: {count}."
-        yield finding("GRAPH_HOLDS_FORGOTTEN", "graph", detail, count=count, memory_ids=compared.forgotten)
+    for code, ids in (("GRAPH_LACKS", compared.lacking), ("GRAPH_HOLDS_FORGOTTEN", compared.forgotten)):
+        if ids:
+            yield finding(code, "graph", f"In all: {len(ids)}.", count=len(ids), memory_ids=ids)
     if compared.strange:
         yield finding("GRAPH_HOLDS_MORE", "graph", f"In all: {compared.strange}.", count=compared.strange)
 
