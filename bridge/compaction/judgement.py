@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -82,7 +82,7 @@ class Verdict(BaseModel):
 
     pair: int
     stands: Literal["both", "later", "earlier"]
-    kind: Literal["negation", "choice", "value", "toggle", "reversal"] = "choice"
+    kind: ConflictKind = "choice"
     confidence: float = Field(ge=0, le=1)
 
 
@@ -96,9 +96,6 @@ class Narrative(BaseModel):
     """The narrative, one entry a paragraph."""
 
     paragraphs: list[str]
-
-
-assert get_args(Verdict.model_fields["kind"].annotation) == get_args(ConflictKind)
 
 
 class Side(NamedTuple):

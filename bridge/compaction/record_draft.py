@@ -316,20 +316,17 @@ def _marked(
 
 def _references(sources: Sequence[Memory], plan_id: str | None) -> References:
     """All references without duplicates, with the plans of the memories' metadata except the record's own plan."""
-    kinds = {kind: _unique_references(sources, kind) for kind in ("files", "branches", "issues")}
+    stated = [_content(memory).references for memory in sources]
+    kinds = {kind: _all_of(getattr(each, kind) for each in stated) for kind in ("files", "branches", "issues")}
     plans: dict[str | None, str] = {}
     for memory in sources:
         own = memory.metadata.plan_id
         for plan in (*_content(memory).references.plans, *([own] if own else [])):
             plans.setdefault(plan_key(plan), plan)
-    named = {plan_key(plan) for memory in sources for plan in _content(memory).references.plans}
+    named = {plan_key(plan) for each in stated for plan in each.plans}
     own_key = plan_key(plan_id)
     kept = tuple(plan for key, plan in plans.items() if key in named or key != own_key)
     return References(plans=kept, **kinds)
-
-
-def _unique_references(sources: Sequence[Memory], kind: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(value for memory in sources for value in getattr(_content(memory).references, kind)))
 
 
 def _time_scope(sources: Sequence[Memory]) -> TimeScope:
