@@ -15,7 +15,7 @@ from cognee.infrastructure.databases.vector import get_vector_engine_async
 
 from ..memory import Memory
 from . import lance
-from .cognee_nodes import MEMORIES as MODELS, NODES, SHARED_TYPES, SUPERSEDES, TYPES, collections, decision_ids, points
+from .cognee_nodes import MEMORIES as MODELS, NODES, SHARED_TYPES, SUPERSEDES, TABLES, TYPES, decision_ids, points
 
 _MAX_FORGOTTEN = 5_000  # forgotten memories whose decisions' ids are computed, to find the owner of a node
 
@@ -131,7 +131,7 @@ def _find_leftovers(
     result: GraphComparison,
 ) -> None:
     """Add what belongs to no memory to the result. Nodes of memories with a pending outbox entry are ignored."""
-    ours = {NODES, *_TABLES}
+    ours = {NODES, *TABLES}
     more = {place: rows.get(place, set()) - expected[place] for place in ours}
     pending = set(wanted.undelivered)
     for memory_id in wanted.undelivered:
@@ -154,8 +154,3 @@ _EDGES = "MATCH (n:Node)-[e:EDGE]->(m:Node) RETURN n.id, e.relationship_name, m.
 _STATUSES = (
     """MATCH (n:Node) WHERE n.type IN $types RETURN n.id, regexp_extract(n.properties, '"status": "([A-Za-z]+)"', 1)"""
 )
-_TABLES = {table for model in MODELS.values() for table in collections(model)} | {
-    "Decision_text",
-    "Topic_name",
-    "Plan_name",
-}
