@@ -213,9 +213,7 @@ def _look_into_all(
         slices.advance(1)
     if failed:
         first = failed[0][1]
-        codes = {memory_id: error.code for memory_id, error in failed}
-        details = first.details | {"failed": codes}
-        raise JobError(first.code, first.message, remediation=first.remediation, details=details)
+        raise first.with_message(first.message, failed={memory_id: error.code for memory_id, error in failed})
 
 
 def _look_into(
@@ -282,7 +280,7 @@ def _with_what_is_done(error: JobError, work: _Work, stores: Stores) -> JobError
     details = {"memory_ids": work.memory_ids[:_MOST_LISTED], "done": done, "total": total}
     if work.failures:
         details["failures"] = work.failures
-    return JobError(error.code, message, remediation=error.remediation, details=error.details | details)
+    return error.with_message(message, **details)
 
 
 def _result(task: Task[Cognify], work: _Work, stores: Stores) -> CognifyResult:
