@@ -59,14 +59,14 @@ def submit_with_copies(args: Given, kind: str, payload: dict[str, Any], job_id: 
         answer = submit_job(args, kind, payload, job_id=job_id)
     except JobError as error:
         if error.code == "IMPORT_INVALID":  # another attempt with this copy would fail too
-            _discard(args.place, job_id)
+            discard(args.place, job_id)
         raise
     if answer.get("state") == "succeeded":
-        _discard(args.place, job_id)
+        discard(args.place, job_id)
     return answer
 
 
-def _discard(workspace: Workspace, job_id: str) -> None:
+def discard(workspace: Workspace, job_id: str) -> None:
     """Remove the copies that were made for a job, if there are any."""
     for copy in (workspace.imported(job_id), *workspace.imports.glob(f"{job_id}+*.jsonl")):
         files.remove(copy)
