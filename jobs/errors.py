@@ -563,6 +563,10 @@ class JobError(Exception):
         self.details = details or {}
         super().__init__(f"{code}: {self.message}")
 
+    def with_message(self, message: str, **details: Any) -> JobError:
+        """The same error with another message, and with more details."""
+        return JobError(self.code, message, remediation=self.remediation, details=self.details | details)
+
     @property
     def reaction(self) -> Reaction:
         """What the worker does with a job that met this error."""

@@ -61,6 +61,12 @@ def cut(shown: int, fitting: int, option: str, warnings: Sequence[str]) -> list[
     return [f"{shown} of {fitting} shown; {option} shows more"] if shown < fitting and not is_said else []
 
 
+def cut_context(answer: Mapping[str, Any], option: str) -> list[str]:
+    """As ``cut``, of an answer ``context``: its block leaves out what a question does not need, a list does not."""
+    is_list = "order" in answer["ranking"]
+    return cut(len(answer["memories"]), answer["considered"], option, answer["warnings"]) if is_list else []
+
+
 def of_all(remedy: str, cause: Mapping[str, Any]) -> str:
     """The remedy for one job, rewritten for all jobs of a cause; files from elsewhere are run one by one."""
     if cause["code"] not in BROUGHT:

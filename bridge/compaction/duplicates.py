@@ -119,10 +119,6 @@ def _core(clause: Clause) -> tuple[object, ...]:
     return clause.is_negative, sorted(clause.quantities.values(), key=str), clause.order, sided
 
 
-def _stems(parts: Sequence[Clause]) -> frozenset[str]:
-    return frozenset(stem for clause in parts for stem in clause.stems)
-
-
 def _names(text: str) -> frozenset[str]:
     """Identifiers, numbers, abbreviations and capitalised words, except the first word of the text."""
     words = [word.strip(".,;:!?()[]\"'`") for word in text.split()]
@@ -132,4 +128,4 @@ def _names(text: str) -> frozenset[str]:
 
 def _is_fuller(text: _Parsed, other: _Parsed) -> bool:
     """Whether a text has all meaningful words of the other one, and more."""
-    return _stems(text.clauses) > _stems(other.clauses)
+    return _counted(text.clauses).keys() > _counted(other.clauses).keys()

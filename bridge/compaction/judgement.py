@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -82,7 +82,7 @@ class Verdict(BaseModel):
 
     pair: int
     stands: Literal["both", "later", "earlier"]
-    kind: Literal["negation", "choice", "value", "toggle", "reversal"] = "choice"
+    kind: ConflictKind = "choice"
     confidence: float = Field(ge=0, le=1)
 
 
@@ -96,9 +96,6 @@ class Narrative(BaseModel):
     """The narrative, one entry a paragraph."""
 
     paragraphs: list[str]
-
-
-assert get_args(Verdict.model_fields["kind"].annotation) == get_args(ConflictKind)
 
 
 class Side(NamedTuple):
@@ -143,7 +140,9 @@ class LanguageModel:
         self, statements: Sequence[Statement], found: Sequence[Conflict], vectors: Vectors
     ) -> tuple[Sequence[Conflict], Sequence[str]]:
         """As ``Judgement.conflicts``: the rules' conflicts and near pairs, corrected by the model's verdicts."""
-        pairs, warnings = _pairs(statements, found, vectors)
+        index_of = {id(statement): index for index, statement in enumerate(statements)}
+        known = {(index_of[id(c.earlier)], index_of[id(c.later)]): c for c in found}
+        pairs, warnings = _pairs(statements, known, vectors)
         verdicts: dict[Pair, Verdict] = {}
         shown = [Side(statement.stated.day, statement.text) for statement in statements]
         for start in range(0, len(pairs), PAIRS_PER_CALL):
@@ -155,7 +154,7 @@ class LanguageModel:
                 break
             verdicts |= {batch[at]: verdict for at, verdict in answer.items() if verdict.confidence >= MIN_CONFIDENCE}
             self._yield_control()
-        return _apply_verdicts(statements, found, verdicts, warnings), warnings
+        return _apply_verdicts(statements, known, verdicts, warnings), warnings
 
     # --- the narrative ---
 
@@ -205,14 +204,11 @@ def _why(error: JobError) -> str:
 
 
 def _pairs(
-    statements: Sequence[Statement], found: Sequence[Conflict], vectors: Vectors
+    statements: Sequence[Statement], known: Mapping[Pair, Conflict], vectors: Vectors
 ) -> tuple[list[Pair], list[str]]:
     """The pairs to judge, and warnings: conflicts of low confidence, the lowest first, then pairs near in meaning."""
-    index_of = {id(statement): index for index, statement in enumerate(statements)}
-    known = {(index_of[id(c.earlier)], index_of[id(c.later)]): c.confidence for c in found}
-    doubtful = sorted(
-        (pair for pair, confidence in known.items() if confidence < JUDGED_BELOW), key=lambda pair: (known[pair], pair)
-    )
+    by_confidence = sorted((conflict.confidence, pair) for pair, conflict in known.items())
+    doubtful = [pair for confidence, pair in by_confidence if confidence < JUDGED_BELOW]
     max_pairs = PAIRS_PER_CALL * MAX_CALLS
     warnings = []
     if len(doubtful) > max_pairs:
@@ -237,40 +233,29 @@ def _most_similar(vectors: Vectors) -> Iterator[Pair]:
 
 
 def _apply_verdicts(
-    statements: Sequence[Statement], found: Sequence[Conflict], verdicts: dict[Pair, Verdict], warnings: list[str]
+    statements: Sequence[Statement], known: Mapping[Pair, Conflict], verdicts: dict[Pair, Verdict], warnings: list[str]
 ) -> list[Conflict]:
     """The conflicts after the model's verdicts. Adds a warning for each kind of change."""
-    index_of = {id(statement): index for index, statement in enumerate(statements)}
     conflicts = []
     dropped = 0
-    for conflict in found:
-        pair = (index_of[id(conflict.earlier)], index_of[id(conflict.later)])
-        verdict = verdicts.pop(pair, None)
+    for pair in [*known, *sorted(verdicts.keys() - known.keys())]:
+        earlier, later = (statements[index] for index in pair)
+        conflict, verdict = known.get(pair), verdicts.get(pair)
         if verdict is None:
-            conflicts.append(conflict)
+            conflicts.append(known[pair])
         elif verdict.stands == "later":
-            confidence = round(verdict.confidence, 2)
-            conflicts.append(Conflict(conflict.kind, confidence, conflict.earlier, conflict.later, judged_by="llm"))
+            kind = verdict.kind if conflict is None else conflict.kind
+            conflicts.append(Conflict(kind, round(verdict.confidence, 2), earlier, later, judged_by="llm"))
         else:
-            dropped += 1
-            _warn_if_earlier_stands(verdict, conflict.earlier, conflict.later, warnings)
-    for (earlier, later), verdict in sorted(verdicts.items()):
-        old, new = statements[earlier], statements[later]
-        if verdict.stands == "later":
-            conflicts.append(Conflict(verdict.kind, round(verdict.confidence, 2), old, new, judged_by="llm"))
-        else:
-            _warn_if_earlier_stands(verdict, old, new, warnings)
+            dropped += conflict is not None
+            if verdict.stands == "earlier":
+                warnings.append(
+                    f"“{shorten(earlier.text)}” and the later “{shorten(later.text)}” contradict each other; the"
+                    " language model takes the earlier one to stand. Both are kept without a marker."
+                )
     if dropped:
         warnings.append(f"The language model found {dropped} of the conflicts that the rules doubted to be none.")
     return conflicts
-
-
-def _warn_if_earlier_stands(verdict: Verdict, earlier: Statement, later: Statement, warnings: list[str]) -> None:
-    if verdict.stands == "earlier":
-        warnings.append(
-            f"“{shorten(earlier.text)}” and the later “{shorten(later.text)}” contradict each other; the language model"
-            " takes the earlier one to stand. Both are kept without a marker."
-        )
 
 
 # --- what is shown to the model ---

@@ -11,7 +11,6 @@ embeddings, known pairs and rejected conflicts give the same record.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime
 from itertools import chain, combinations
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
@@ -317,20 +316,17 @@ def _marked(
 
 def _references(sources: Sequence[Memory], plan_id: str | None) -> References:
     """All references without duplicates, with the plans of the memories' metadata except the record's own plan."""
-    kinds = {kind: _unique_references(sources, kind) for kind in ("files", "branches", "issues")}
+    stated = [_content(memory).references for memory in sources]
+    kinds = {kind: _all_of(getattr(each, kind) for each in stated) for kind in ("files", "branches", "issues")}
     plans: dict[str | None, str] = {}
     for memory in sources:
         own = memory.metadata.plan_id
         for plan in (*_content(memory).references.plans, *([own] if own else [])):
             plans.setdefault(plan_key(plan), plan)
-    named = {plan_key(plan) for memory in sources for plan in _content(memory).references.plans}
+    named = {plan_key(plan) for each in stated for plan in each.plans}
     own_key = plan_key(plan_id)
     kept = tuple(plan for key, plan in plans.items() if key in named or key != own_key)
     return References(plans=kept, **kinds)
-
-
-def _unique_references(sources: Sequence[Memory], kind: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(value for memory in sources for value in getattr(_content(memory).references, kind)))
 
 
 def _time_scope(sources: Sequence[Memory]) -> TimeScope:
@@ -363,7 +359,7 @@ def _metadata(sources: Sequence[Memory], warnings: list[str]) -> Metadata:
         session_id=sessions.pop() if len(sessions) == 1 else None,
         plan_id=plan_id,
         status="DecisionRecord",
-        source_created_at=_newest_date(sources),
+        source_created_at=_last([date_of(memory) for memory in sources]),
         importance=max(importances, default=None),
         **cast("Any", {name: _all_of(getattr(memory.metadata, name) for memory in sources) for name in LISTS}),
     )
@@ -371,11 +367,6 @@ def _metadata(sources: Sequence[Memory], warnings: list[str]) -> Metadata:
 
 def _all_of(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(lists)))
-
-
-def _newest_date(sources: Sequence[Memory]) -> str:
-    newest: datetime = max(clock.parse(date_of(memory)) for memory in sources)
-    return clock.iso(newest)
 
 
 def _size_warnings(sources: Sequence[Memory], content: Content) -> list[str]:

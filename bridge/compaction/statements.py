@@ -22,11 +22,13 @@ Quantities = dict[str, tuple[float | str, ...]]
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*(?![\w-])|\w(?:[\w./+#'-]*[\w+#])?|,")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CLOCK = re.compile(r"\d{1,2}h\d\d")
-_WITH_UNIT = re.compile(r"\b(\d+(?:\.\d+)?)(ms|s|sec|min|h|d|kb|mb|gb|tb|kib|mib|gib)\b")
 _CLAUSE_END = re.compile(r"[;!?]+\s+|\.\s+|,?\s+but\s+|\n+")
 _REASON = re.compile(r",?\s+\b(?:because|since|so that|due to|in order to|as (?:it|they|we|this|that))\b.*", re.DOTALL)
 _DECISION = r"(?:the|our|that|this|an?) (?:\w+ )?(?:decision|plan|choice|idea) (?:to|of|that)"
 _TAKE_BACK = r"(?:reversed?|revert(?:ed)?|undo|undid|rescind(?:ed)?|abandon(?:ed)?|overturn(?:ed)?)"
+_WITHOUT_MEANING = {",", "reversing", "instead"}.union(
+    lexicon.STOP_WORDS, lexicon.NEGATIONS, lexicon.PREPOSITIONS, lexicon.ADDITIONS
+)
 NAMED = "named "  # the prefix of the kind of an amount that follows its name: "Python 3.11", "Decision 7"
 _OPENING_LABEL = re.compile(  # "Room 12", "Client B", "v2", "web-1"; not "Keep 4 entries"
     r"\W*(?:(?:the|an?|our|in|on|for|at|of|with|from|to) )*"
@@ -46,6 +48,7 @@ _BEGINNING = (
 _PHRASES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
+        (r"\b(\d+(?:\.\d+)?)(ms|s|sec|min|h|d|kb|mb|gb|tb|kib|mib|gib)\b", r"\1 \2"),
         (r"[‘’]", "'"),
         (r"\bcannot\b", "can not"),
         (r"\b(\w+)n't\b", r"\1 not"),
@@ -152,7 +155,6 @@ class Clause:
 def clauses(text: str) -> tuple[Clause, ...]:
     """The clauses of a statement; empty for a text without meaningful words."""
     plain = unicodedata.normalize("NFKC", text[:_MAX_CHARACTERS]).lower()
-    plain = _WITH_UNIT.sub(r"\1 \2", plain)
     for pattern, replacement in _PHRASES:
         plain = pattern.sub(replacement, plain)
     plain = plain.strip().rstrip(".")
@@ -244,14 +246,7 @@ def canonical(token: str) -> str:
 
 
 def _carries_meaning(word: str) -> bool:
-    return (
-        word != ","
-        and word not in lexicon.STOP_WORDS
-        and word not in lexicon.NEGATIONS
-        and word not in lexicon.PREPOSITIONS
-        and word not in lexicon.ADDITIONS
-        and word not in ("reversing", "instead")
-    )
+    return word not in _WITHOUT_MEANING
 
 
 def _words(tokens: list[str]) -> Iterator[Word]:

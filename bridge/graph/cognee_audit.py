@@ -15,7 +15,7 @@ from cognee.infrastructure.databases.vector import get_vector_engine_async
 
 from ..memory import Memory
 from . import lance
-from .cognee_nodes import MEMORIES as MODELS, NODES, SHARED_TYPES, SUPERSEDES, TYPES, collections, decision_ids, points
+from .cognee_nodes import MEMORIES as MODELS, NODES, SHARED_TYPES, SUPERSEDES, TABLES, TYPES, decision_ids, points
 
 _MAX_FORGOTTEN = 5_000  # forgotten memories whose decisions' ids are computed, to find the owner of a node
 
@@ -42,15 +42,13 @@ class GraphComparison:
 
     ``lacking``: ids of memories that lack a node, edge or vector. ``forgotten``: ids of forgotten memories with nodes
     or vectors left. ``strange``: the number of nodes and vectors that belong to no memory. ``unreadable``: vector
-    table -> the error of reading it. ``nodes``, ``vectors``: how many the stores hold.
+    table -> the error of reading it.
     """
 
     lacking: list[str] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
     strange: int = 0
     unreadable: dict[str, Exception] = field(default_factory=dict)
-    nodes: int = 0
-    vectors: int = 0
 
 
 async def compare(wanted: Wanted) -> GraphComparison:
@@ -70,7 +68,6 @@ async def find_lacking(
     graph, engine = await get_graph_engine(), await get_vector_engine_async()
     types = dict(await graph.query("MATCH (n:Node) RETURN n.id, n.type"))
     edges = {(source, target): name for source, name, target in await graph.query(_EDGES)}
-    result.nodes = len(types)
     held, rows = await _vectors(engine, result)
     held[NODES] = set(types)
     statuses = dict(await graph.query(_STATUSES, {"types": [model.__name__ for model in MODELS.values()]}))
@@ -90,8 +87,6 @@ async def _vectors(engine: Any, result: GraphComparison) -> tuple[dict[str, set[
             rows[name] = await lance.row_ids(engine, name)
         except Exception as error:  # the engine raises various classes for a damaged file
             result.unreadable[name] = error
-        else:
-            result.vectors += len(rows[name])
     return held, rows
 
 
@@ -136,7 +131,7 @@ def _find_leftovers(
     result: GraphComparison,
 ) -> None:
     """Add what belongs to no memory to the result. Nodes of memories with a pending outbox entry are ignored."""
-    ours = {NODES, *_TABLES}
+    ours = {NODES, *TABLES}
     more = {place: rows.get(place, set()) - expected[place] for place in ours}
     pending = set(wanted.undelivered)
     for memory_id in wanted.undelivered:
@@ -159,8 +154,3 @@ _EDGES = "MATCH (n:Node)-[e:EDGE]->(m:Node) RETURN n.id, e.relationship_name, m.
 _STATUSES = (
     """MATCH (n:Node) WHERE n.type IN $types RETURN n.id, regexp_extract(n.properties, '"status": "([A-Za-z]+)"', 1)"""
 )
-_TABLES = {table for model in MODELS.values() for table in collections(model)} | {
-    "Decision_text",
-    "Topic_name",
-    "Plan_name",
-}

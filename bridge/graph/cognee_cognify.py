@@ -22,12 +22,12 @@ from cognee.infrastructure.engine import DataPoint
 from cognee.modules.data.methods import delete_dataset
 from cognee.modules.data.models import Dataset
 from cognee.modules.graph.models.EdgeType import EdgeType
-from cognee.modules.graph.utils.prepare_edges_for_storage import get_edge_retrieval_text
 from cognee.tasks.ingestion.data_item import DataItem
 from cognee.tasks.storage import index_data_points, index_graph_edges
 from pydantic import create_model
 
 from ..store.values import ExtractedEdge, ExtractedNode, Extraction, data_id_of
+from .cognee_edges import edge_text
 
 READ_AS = "read_as"  # the edge from a memory to the document that cognee read
 
@@ -146,7 +146,7 @@ def _point(node: ExtractedNode) -> Any:
 async def remove(extraction: Extraction) -> None:
     """Remove an extraction's nodes and edges, with their vectors. Idempotent."""
     graph, vector = await get_graph_engine(), await get_vector_engine_async()
-    texts = {_edge_text(edge.properties, edge.name) for edge in extraction.edges}
+    texts = {edge_text(edge.name, edge.properties) for edge in extraction.edges}
     by_table: dict[str, list[str]] = {}
     for node in extraction.nodes:
         for field in node.index_fields:
@@ -166,11 +166,7 @@ async def remove(extraction: Extraction) -> None:
 async def _edge_texts(graph: Any, names: set[str]) -> set[str]:
     """The texts of the graph's edges with those names."""
     rows = await graph.query(_EDGES_NAMED, {"names": sorted(names)})
-    return {_edge_text(json.loads(properties or "{}"), name) for name, properties in rows}
-
-
-def _edge_text(properties: Any, name: str) -> str:
-    return str(get_edge_retrieval_text(properties.get("edge_text"), name))
+    return {edge_text(name, json.loads(properties or "{}")) for name, properties in rows}
 
 
 async def clear(memory_ids: Sequence[str]) -> None:

@@ -4,14 +4,14 @@ cognee merges all edges in one statement, for which its engine scans all nodes f
 use the primary key instead sometimes crashes the engine. So this module first queries the existing edges, and then
 creates the new ones a few at a time, with each primary key as a parameter of its own.
 
-It imports cognee, so only ``cognee_store`` imports it. Importing it replaces ``LadybugAdapter.add_edges``.
+It imports cognee, so only other ``cognee_*`` modules import it. Importing it replaces ``LadybugAdapter.add_edges``.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -57,10 +57,9 @@ async def add_edges(
                     await _create(adapter, source, [link], now)
 
 
-def edge_text(name: str, properties: str | None) -> str:
-    """The text of an edge that cognee embeds: its own text, else its name. ``properties`` is JSON."""
-    text: str = get_edge_retrieval_text(json.loads(properties or "{}").get("edge_text"), name)
-    return text
+def edge_text(name: str, properties: Mapping[str, Any]) -> str:
+    """The text of an edge that cognee embeds: its own text, else its name."""
+    return str(get_edge_retrieval_text(properties.get("edge_text"), name))
 
 
 async def _create(adapter: Any, source: str, links: Sequence[tuple[str, str, str]], now: str) -> bool:

@@ -28,7 +28,6 @@ from pydantic import BaseModel
 from jobs.errors import JobError
 
 from ..privacy import redaction
-from ..slices import SLICE_SECONDS
 from . import cognee_process, llm_failures
 from .llm_budget import Meter
 
@@ -79,19 +78,9 @@ def ask(meter: Meter, system: str, user: str, shape: type[Shape], pause: Callabl
     Raises JobError: LLM_… codes, and RATE_LIMITED.
     """
 
-    async def start() -> asyncio.Task[Shape]:
-        return asyncio.ensure_future(metered(meter, LLMGateway.acreate_structured_output(user, system, shape)))
-
-    task = cognee_process.run(start())
-    try:
-        while not task.done():
-            cognee_process.run(asyncio.wait({task}, timeout=SLICE_SECONDS))
-            if not task.done():
-                pause()
-        return task.result()
-    finally:
-        if task.cancel():
-            cognee_process.run(asyncio.wait({task}))
+    answer = metered(meter, LLMGateway.acreate_structured_output(user, system, shape))
+    task: asyncio.Task[Shape] = cognee_process.start(answer)
+    return cognee_process.result_of(task, pause)
 
 
 # --- the gate ---

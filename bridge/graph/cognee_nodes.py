@@ -83,14 +83,19 @@ MEMORIES: dict[str, type[datapoints._Node]] = {
 SHARED: list[type[datapoints._Node]] = [Topic, Plan, Session]  # nodes that several memories share
 SUPERSEDES = "supersedes"
 
+_ALL: list[type[datapoints._Node]] = [*MEMORIES.values(), Decision, *SHARED]
 # The node types as cognee names them in its graph.
 SHARED_TYPES = [model.__name__ for model in SHARED]
-TYPES = ["ConversationSummary", "DecisionRecord", "LegacyMemory", "Decision", "Topic", "Plan", "Session"]
+TYPES = [model.__name__ for model in _ALL]
 
 
 def collections(model: type[datapoints._Node]) -> list[str]:
     """The vector tables of a node type, one per index field, in their order."""
     return [f"{model.__name__}_{field}" for field in model.INDEX_FIELDS]
+
+
+TABLES = {table for model in _ALL for table in collections(model)}
+"""The vector tables of all node types."""
 
 
 def decision_ids(memory_id: str) -> list[str]:

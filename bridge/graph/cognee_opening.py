@@ -1,13 +1,12 @@
 """cognee's engines of one workspace: opens, repairs and closes them.
 
-It imports cognee, so only ``cognee_store`` and ``cognee_upkeep`` import it.
+It imports cognee, so only ``cognee_store`` imports it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
 from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -27,15 +26,12 @@ from jobs.layout import Workspace
 
 from .. import critical
 from ..privacy.masking import trace
-from ..slices import SLICE_SECONDS
 from . import graph_files, lance
-from .cognee_process import run
+from .cognee_process import cancel, result_of, run, start
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-_NO_ROOM_BYTES = 1024 * 1024  # with less free space, a failure is attributed to the full disk
 
 Part = Literal["relational", "graph", "vectors"]
 
@@ -113,7 +109,7 @@ class Engines:
         part = self.part
         self.close()
         at_fault = graph_files.is_system_error(error) or graph_files.access_error(self._workspace)
-        if at_fault or Engines._has_repaired or self.has_no_room():
+        if at_fault or Engines._has_repaired or graph_files.has_no_room(self._workspace):
             raise unavailable(error) from error
         Engines._has_repaired = True
         log.error("the graph cannot be used (%s): %s", part, trace(error))
@@ -130,10 +126,6 @@ class Engines:
             raise unavailable(failure) from failure
         return state
 
-    def has_no_room(self) -> bool:
-        """Whether the disk has less than 1 MiB of free space."""
-        return shutil.disk_usage(self._workspace.root).free < _NO_ROOM_BYTES
-
     # --- long work ---
 
     def work(self, work: Coroutine[Any, Any, T], pause: Callable[[], None]) -> T:
@@ -142,24 +134,14 @@ class Engines:
 
         Raises JobError: STORE_BUSY when they close the engines, which cancels the work. Errors of the work pass.
         """
-        task = run(_start(work))
+        task = start(work)
         self._long.add(task)
         try:
-            while not task.done():
-                run(asyncio.wait({task}, timeout=SLICE_SECONDS))
-                if not task.done():
-                    pause()
-            return task.result()
+            return result_of(task, pause)
         except asyncio.CancelledError:
             raise JobError("STORE_BUSY", "The graph was closed while cognee was at work: it is done again.") from None
         finally:
-            self._cancel(task)
-
-    def _cancel(self, task: asyncio.Task[Any]) -> None:
-        self._long.discard(task)
-        if not task.done():
-            task.cancel()
-            run(asyncio.wait({task}))
+            self._long.discard(task)
 
     # --- closing ---
 
@@ -181,7 +163,7 @@ class Engines:
             await get_relational_engine().engine.dispose()
 
         for task in list(self._long):
-            self._cancel(task)
+            cancel(task)
         with critical.critical_section():
             is_clean = True
             # Each one even if another fails: an engine that stays open would share its files with the next one.
@@ -196,11 +178,6 @@ class Engines:
             _create_vector_engine.cache_clear()
             create_relational_engine.cache_clear()
             return is_clean
-
-
-async def _start(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-    """A task that proceeds whenever the event loop runs."""
-    return asyncio.ensure_future(work)
 
 
 async def _no_checkpoint(adapter: Any) -> None:

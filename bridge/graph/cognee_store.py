@@ -15,6 +15,7 @@ from cognee.infrastructure.databases.graph import get_graph_engine
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from .. import critical
 from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory
 from ..privacy.masking import trace
@@ -86,11 +87,11 @@ class CogneeStore:
         errors of the embedder.
         """
         if memories:
-            self._guarded(cognee_writing.write(memories, superseded, self._unsynced.sync))
+            self.do(cognee_writing.write(memories, superseded, self._unsynced.sync))
 
     def set_status(self, memory: Memory) -> None:
         """Change a node's status without a new embedding. Raises as ``write``."""
-        self._guarded(cognee_writing.set_status(memory))
+        self.do(cognee_writing.set_status(memory))
 
     def delete(self, memory_ids: Sequence[str]) -> None:
         """Remove memories' nodes, edges and vectors, and the nodes to which only they linked. Idempotent.
@@ -98,7 +99,7 @@ class CogneeStore:
         Raises as ``write``.
         """
         if memory_ids:
-            self._guarded(cognee_writing.delete(memory_ids, self._unsynced.sync))
+            self.do(cognee_writing.delete(memory_ids, self._unsynced.sync))
 
     def extract(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Extraction:
         """Let cognee extract nodes and edges from a text and write them, on a job's budget. ``pause`` as in ``do``.
@@ -125,21 +126,14 @@ class CogneeStore:
 
     def topics(self, memory_ids: Sequence[str]) -> list[str]:
         """The ids of the topics of the memories, from the graph. Raises as ``write``."""
-        return self._guarded(cognee_writing.topics(memory_ids)) if memory_ids else []
-
-    def _guarded(self, work: Coroutine[Any, Any, T]) -> T:
-        self._embeddings.failure = None
-        try:
-            return run(work)
-        except Exception as error:
-            raise self._as_job_error(error) from error
+        return self.do(cognee_writing.topics(memory_ids)) if memory_ids else []
 
     def _as_job_error(self, error: Exception) -> JobError:
         """The JobError for an error of cognee: of the embedder, the disk, the stores, or the content."""
         if self._embeddings.failure is not None:
             return self._embeddings.failure
         log.error("cognee refused a write: %s", trace(error))
-        if self._engines.has_no_room():
+        if graph_files.has_no_room(self._workspace):
             return JobError("DISK_FULL")
         failure = graph_files.access_error(self._workspace) or self._engines.try_to_open(reading_all=True)
         if failure is not None:
@@ -167,20 +161,34 @@ class CogneeStore:
             self.compact(table)  # each further write would scan all of them
 
     def checkpoint(self, log_bytes: int) -> None:
-        """As ``cognee_upkeep.checkpoint``."""
-        cognee_upkeep.checkpoint(self._workspace, self._engines, log_bytes)
+        """Checkpoint the graph in a critical section if its log is larger than ``log_bytes``.
+
+        Raises JobError: DISK_FULL, GRAPH_UNAVAILABLE.
+        """
+        if graph_files.log_bytes(self._workspace) <= log_bytes:
+            return
+        try:
+            with critical.critical_section():
+                run(cognee_upkeep.checkpoint())
+        except Exception as error:
+            log.error("the graph's log was not folded in: %s", trace(error))
+            has_no_room = graph_files.has_no_room(self._workspace)
+            raise (JobError("DISK_FULL") if has_no_room else unavailable(error)) from error
 
     def overgrown(self) -> list[str]:
         """The vector tables with so many versions that ``compact`` is due."""
         return lance.overgrown(graph_files.vectors_of(self._workspace))
 
     def compact(self, table: str) -> None:
-        """As ``cognee_upkeep.compact``."""
-        cognee_upkeep.compact(table, self._unsynced.sync)
+        """Rewrite a vector table's many files into one. A failure is logged; the table then stays large but intact."""
+        try:
+            run(cognee_upkeep.compact(table, self._unsynced.sync))
+        except Exception as error:
+            log.error("a vector table was not compacted: %s", trace(error))
 
     def scrub(self) -> None:
         """As ``cognee_upkeep.scrub``. Raises as ``write``."""
-        self._guarded(cognee_upkeep.scrub(self._unsynced.sync))
+        self.do(cognee_upkeep.scrub(self._unsynced.sync))
 
     def memory_count(self) -> int:
         """As ``cognee_upkeep.memory_count``; 0 if they cannot be counted, so that the caller compares them in full."""
@@ -247,7 +255,7 @@ class CogneeStore:
         async def work() -> Picture:
             return await cognee_picture.draw(await get_graph_engine(), memory_ids, remarks)
 
-        return self._guarded(work())
+        return self.do(work())
 
 
 def _metered(meter: Meter, work: Awaitable[T]) -> Coroutine[Any, Any, T]:

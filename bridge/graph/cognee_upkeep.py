@@ -1,29 +1,20 @@
 """Maintenance of cognee's stores: checkpoints the log, compacts and scrubs the tables.
 
-It imports cognee, so only ``cognee_store`` imports it. Coroutines let the errors of cognee's engines pass.
+It imports cognee, so only ``cognee_store`` imports it. The coroutines let the errors of cognee's engines pass.
 """
 
 from __future__ import annotations
 
-import logging
+import json
 from collections.abc import Callable
 
 from cognee.infrastructure.databases.graph import get_graph_engine
 from cognee.infrastructure.databases.vector import get_vector_engine_async
 from cognee.modules.graph.models.EdgeType import EdgeType
 
-from jobs.errors import JobError
-from jobs.layout import Workspace
-
-from .. import critical
-from ..privacy.masking import trace
-from . import graph_files, lance
+from . import lance
 from .cognee_edges import edge_text
 from .cognee_nodes import MEMORIES, collections
-from .cognee_opening import Engines, unavailable
-from .cognee_process import run
-
-log = logging.getLogger(__name__)
 
 _EDGE_TEXTS = "EdgeType_relationship_name"  # the vector table of edges' texts
 
@@ -31,40 +22,20 @@ _COUNT = "MATCH (n:Node) WHERE n.type IN $types RETURN count(n)"
 _EDGES = "MATCH (:Node)-[e:EDGE]->(:Node) RETURN DISTINCT e.relationship_name, e.properties"
 
 
-def checkpoint(workspace: Workspace, engines: Engines, log_bytes: int) -> None:
-    """Checkpoint the graph in a critical section if its log is larger than ``log_bytes``.
-
-    Raises JobError: DISK_FULL, GRAPH_UNAVAILABLE.
-    """
-
-    async def fold() -> None:
-        await (await get_graph_engine()).query("CHECKPOINT;")
-
-    if graph_files.log_bytes(workspace) > log_bytes:
-        try:
-            with critical.critical_section():
-                run(fold())
-        except Exception as error:
-            log.error("the graph's log was not folded in: %s", trace(error))
-            raise (JobError("DISK_FULL") if engines.has_no_room() else unavailable(error)) from error
+async def checkpoint() -> None:
+    """Fold the graph's log into its file."""
+    await (await get_graph_engine()).query("CHECKPOINT;")
 
 
-def compact(table: str, sync: Callable[[], object]) -> None:
-    """Rewrite a vector table's many files into one. A failure is logged; the table then stays large but intact."""
-
-    async def work() -> None:
-        await lance.compact(await get_vector_engine_async(), table, sync)
-
-    try:
-        run(work())
-    except Exception as error:
-        log.error("a vector table was not compacted: %s", trace(error))
+async def compact(table: str, sync: Callable[[], object]) -> None:
+    """Rewrite a vector table's many files into one."""
+    await lance.compact(await get_vector_engine_async(), table, sync)
 
 
 async def scrub(sync: Callable[[], object]) -> None:
     """Remove all deleted content from the vector tables' files, and the texts of edges that no longer exist."""
     graph, vector = await get_graph_engine(), await get_vector_engine_async()
-    texts = {edge_text(name, properties) for name, properties in await graph.query(_EDGES)}
+    texts = {edge_text(name, json.loads(properties or "{}")) for name, properties in await graph.query(_EDGES)}
     unused = await lance.row_ids(vector, _EDGE_TEXTS) - {str(EdgeType.id_for(text)) for text in texts}
     if unused:
         await vector.delete_data_points(_EDGE_TEXTS, sorted(unused))

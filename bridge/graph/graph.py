@@ -6,8 +6,8 @@ It is derived from the memory store. How it is written is in ``outbox_relay`` an
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from jobs import clock, steps
@@ -187,24 +187,14 @@ class Graph:
         """As ``OutboxRelay.deliver``; nothing where the graph is not installed."""
         return self._relay.deliver(memory_ids) if installed.is_installed() else {}
 
-    def deliver_all(self, progress: Progress = ignore_progress) -> int:
+    def deliver_all(self, progress: Progress = ignore_progress, seconds: float = math.inf) -> int:
         """Bring the graph up to date, as ``OutboxRelay.deliver_all``. It opens the graph first, which loads cognee once
-        per process."""
+        per process. A failure is noted for whoever asks how far the graph is."""
         if self._cognee is None:
             message = "opening the knowledge graph; what is stored can be found"
             progress({"done": 0, "total": 1, "message": message})
-        with self._noting_failure():
-            return self._relay.deliver_all(progress)
-
-    def deliver_for(self, seconds: float) -> None:
-        """As ``OutboxRelay.deliver_for``."""
-        with self._noting_failure():
-            self._relay.deliver_for(seconds)
-
-    @contextmanager
-    def _noting_failure(self) -> Iterator[None]:
         try:
-            yield
+            return self._relay.deliver_all(progress, seconds)
         except JobError as error:
             store = self._memory.store_if_open()
             if store is not None and installed.is_installed():

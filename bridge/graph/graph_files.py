@@ -167,7 +167,7 @@ def rewrite(workspace: Workspace) -> None:
     try:
         _rewrite(workspace)
     except Exception as error:  # the engine raises RuntimeError for everything
-        if shutil.disk_usage(workspace.root).free < _NO_ROOM_BYTES:
+        if has_no_room(workspace):
             raise JobError("DISK_FULL") from error
         raise JobError("GRAPH_UNAVAILABLE", f"The graph's file was not rewritten: {type(error).__name__}.") from error
 
@@ -233,11 +233,11 @@ def vacuum(workspace: Workspace) -> None:
 
 def _remove_leftovers(workspace: Workspace) -> bool:
     """Delete the files that an interrupted checkpoint has left. Returns whether there were any."""
-    leftover_files = [path for path in _graph_files(workspace) if path.name.endswith(_CHECKPOINT_LEFTOVERS)]
-    for path in leftover_files:
-        log.warning("a checkpoint of the graph was cut off: removing %s", path.name)
-        files.remove(path)
-    return bool(leftover_files)
+    names = leftovers(workspace)
+    for name in names:
+        log.warning("a checkpoint of the graph was cut off: removing %s", name)
+        files.remove(databases_of(workspace) / name)
+    return bool(names)
 
 
 def _is_damage(workspace: Workspace, error: Exception) -> bool:
@@ -287,6 +287,11 @@ def is_system_error(error: BaseException) -> bool:
         return True
     error_numbers = {int(number) for number in re.findall(r"os error (\d+)", str(error))}
     return isinstance(error, MemoryError | ImportError) or bool(error_numbers & _SYSTEM_ERRORS)
+
+
+def has_no_room(workspace: Workspace) -> bool:
+    """Whether the disk has less than 1 MiB of free space."""
+    return shutil.disk_usage(workspace.root).free < _NO_ROOM_BYTES
 
 
 def log_bytes(workspace: Workspace) -> int:

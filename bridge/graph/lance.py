@@ -6,7 +6,7 @@ LanceDB makes a new version of a table at each write and removes none. ``engine`
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -37,11 +37,8 @@ async def ids_with_vector(engine: Any, name: str) -> set[str]:
 
     Reads the whole table, so a damaged one raises an error of the engine.
     """
-    if name not in await table_names(engine):
-        return set()
     found: set[str] = set()
-    table = await engine.get_collection(name)
-    async for batch in await table.query().select(["id", "vector"]).to_batches():
+    async for batch in _batches(engine, name, ["id", "vector"]):
         identities = batch.column("id").to_pylist()
         if not identities:
             continue
@@ -53,13 +50,15 @@ async def ids_with_vector(engine: Any, name: str) -> set[str]:
 
 async def row_ids(engine: Any, name: str) -> set[str]:
     """The ids of all rows, without reading their vectors."""
-    if name not in await table_names(engine):
-        return set()
-    found: set[str] = set()
-    table = await engine.get_collection(name)
-    async for batch in await table.query().select(["id"]).to_batches():
-        found.update(batch.column("id").to_pylist())
-    return found
+    return {identity async for batch in _batches(engine, name, ["id"]) for identity in batch.column("id").to_pylist()}
+
+
+async def _batches(engine: Any, name: str, columns: list[str]) -> AsyncIterator[Any]:
+    """The rows of a table, these columns of them, in batches; none if it does not exist."""
+    if name in await table_names(engine):
+        table = await engine.get_collection(name)
+        async for batch in await table.query().select(columns).to_batches():
+            yield batch
 
 
 async def read_all(engine: Any) -> None:

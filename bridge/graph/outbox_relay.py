@@ -7,6 +7,7 @@ again, which is harmless, since every node has a derived id. The outbox itself i
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -60,24 +61,16 @@ class OutboxRelay:
                 errors |= self._deliver(entries)
         return errors
 
-    def deliver_for(self, seconds: float) -> None:
-        """As ``deliver_all``, but for about so long after the graph is open. Raises as ``deliver``."""
-        self._graph()
-        deadline = time.monotonic() + seconds
-        batch = AdaptiveBatch(_FIRST_BATCH, _BATCH, _SMALLEST_BATCH)
-        while time.monotonic() < deadline and (entries := self._store().outbox.pending(batch.size, untried=True)):
-            with batch:
-                self._deliver(entries)
-
-    def deliver_all(self, progress: Progress) -> int:
-        """Deliver all entries that were not rejected since the graph was opened, in slices. Returns how many were
-        delivered or rejected. Raises as ``deliver``.
+    def deliver_all(self, progress: Progress, seconds: float = math.inf) -> int:
+        """Deliver all entries that were not rejected since the graph was opened, in slices, for about so many seconds
+        after the graph is open. Returns how many were delivered or rejected. Raises as ``deliver``.
         """
         self._graph()
         outbox = self._store().outbox
         done, batch = 0, AdaptiveBatch(_FIRST_BATCH, _BATCH, _SMALLEST_BATCH)
         slices = Slices(progress, "writing the knowledge graph", outbox.lag().changes)
-        while entries := self._store().outbox.pending(batch.size, untried=True):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and (entries := self._store().outbox.pending(batch.size, untried=True)):
             with batch:
                 self._deliver(entries)
             done += len(entries)

@@ -48,6 +48,7 @@ from jobs.lifecycle import Failed, Succeeded
 from jobs.parse import parse_copy
 
 from ..privacy import redaction
+from ..privacy.redaction import Redacted
 from ..store.values import AppliedJob
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from jobs.schema import Redactions
 
     from ..graph.open_stores import Stores
+    from ..store.store import Store
 
 Outcomes = Mapping[str, Succeeded | Failed]
 # Receives ``done``, ``total`` and ``message`` at points where the work may pause: other jobs may run over the same
@@ -98,6 +100,11 @@ class Task(Generic[P]):
         """The job as memory.db knows it once it is applied."""
         return AppliedJob(self.job_id, self.sha256)
 
+    def note_applied(self, store: Store, now: str) -> None:
+        """Record the job as applied: from here on a cancellation is too late."""
+        with store.change(now, [self.applied]):
+            pass
+
 
 def run(kind: Kind, copies: Sequence[JobCopy], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Run jobs of one kind together. Returns the outcome of each job by job id, without secrets in its errors. A copy
@@ -135,6 +142,11 @@ def task_of(job: Job, accepted_at: str) -> Task[Any]:
 def redactions(stores: Stores, *counts: Mapping[str, int]) -> Redactions | None:
     """The field ``redactions`` of a result: the sum of the counts by kind; None when redaction is switched off."""
     return redaction.total(*counts) if stores.settings.redact_secrets else None
+
+
+def without_secrets(stores: Stores, text: str) -> Redacted:
+    """The text with its secrets replaced, and their number by kind; as it is when redaction is switched off."""
+    return redaction.redact(text) if stores.settings.redact_secrets else Redacted(text)
 
 
 def task_of_copy(given: JobCopy, kind: Kind, stores: Stores) -> Task[Any]:

@@ -17,11 +17,10 @@ from jobs.errors import JobError
 from ..argument_table import MAX_QUERY_CHARS
 from ..graph.open_stores import Stores
 from ..memory import Memory
-from ..privacy import redaction
 from ..search import listing, retrieval, standing_effects
 from ..search.question import parse_question
 from ..search.snapshot import open_snapshot
-from . import Progress, Task
+from . import Progress, Task, without_secrets
 
 if TYPE_CHECKING:
     from jobs.payloads import Ask
@@ -46,9 +45,7 @@ def run(task: Task[Ask], stores: Stores, now: datetime, progress: Progress) -> A
     _deliver_deletions(stores)
     found = stores.graph.open().ask(question, top_k)
     memories, standing = _with_standings(question, list(_memories(found, stores)), stores, now)
-    context = _marked(found.context, standing)
-    if stores.settings.redact_secrets:  # a memory may be older than redaction
-        context = redaction.redact(context).text
+    context = without_secrets(stores, _marked(found.context, standing)).text  # a memory may be older than redaction
     answer, warnings = _in_prose(task, context, stores)
     if pending := stores.store.outbox.count():
         changes = "1 change" if pending == 1 else f"{pending} changes"
@@ -87,7 +84,7 @@ def _in_prose(task: Task[Ask], context: str, stores: Stores) -> tuple[str | None
         if not context:
             return None, []
         answer = stores.graph.open().in_prose(task.payload.question, context, meter)
-        return redaction.redact(answer).text if stores.settings.redact_secrets else answer, []
+        return without_secrets(stores, answer).text, []
     except JobError as error:
         if error.code == "LLM_NOT_CONFIGURED":
             return None, ["No language model is configured: this is the context alone."]

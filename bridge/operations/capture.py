@@ -18,17 +18,16 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.payloads import Capture
 
-from ..capture import boundaries, consent, model_summary, summary
+from ..capture import consent, model_summary, summary
 from ..capture.session import Segment, SegmentSummary, Transcript
 from ..graph import tool_model
 from ..graph.open_stores import Stores
-from ..privacy import redaction
 from ..search.hits import summary_text
 from ..slices import Slices
 from ..store.change import StatusChange
 from ..store.values import CapturedSegment, CapturedSession, Spent
 from ..text.failures import is_failure
-from . import Progress, Task, captured_failures, captured_session, receipts
+from . import Progress, Task, captured_failures, captured_session, receipts, redactions
 from .capture_sources import EXPORT, AttachedSources, FileSources, Sources, attached_lines
 from .captured_session import SessionCapture, Tools, Turns
 from .made import Made
@@ -129,8 +128,7 @@ class CaptureRun:
             return cast("Captured", self._result(None))
         captured_failures.remove_expired(self.stores.store, self.now)
         self._write_receipt(self.now)
-        with self.stores.store.change(self.now, [self.task.applied]):
-            pass  # records the job as applied: from here on a cancellation is too late
+        self.task.note_applied(self.stores.store, self.now)
         return cast("Captured", self._result(self.task.job_id) | {"graph": "follows"})
 
     def _sources(self) -> Sources:
@@ -218,9 +216,8 @@ class CaptureRun:
             assert self.sources is not None
             embed, anchored = self.stores.embedder.embed, self.sources.anchored
             tools = Tools(
-                turns, boundaries.segments, self._summarise, embed, anchored, store, writer, self.task.job_id, self.now,
-                self._pause,
-            )  # fmt: skip
+                turns, self._summarise, embed, anchored, store, writer, self.task.job_id, self.now, self._pause
+            )
             self._try(item, partial(captured_session.capture_session, item.capture, tools))
 
     def _pause(self) -> None:
@@ -300,9 +297,7 @@ class CaptureRun:
             "items": [_line(item, left) for item in shown],
             "items_omitted": len(self.items) - len(shown),
             "receipt": receipt,
-            "redactions": redaction.total(*(item.capture.redactions for item in self.items if item.capture))
-            if self.stores.settings.redact_secrets
-            else None,
+            "redactions": redactions(self.stores, *(item.capture.redactions for item in self.items if item.capture)),
             "warnings": list(self.warnings),
         }
 

@@ -14,6 +14,7 @@ from itertools import chain, islice
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from ..capture import boundaries
 from ..capture.kept_turns import COPIED, RUN, digest, opening_digests, run_digest, split_known, turn_digest
 from ..capture.session import Embed, Findings, Segment, SegmentSummary, Transcript, Turn
 from ..capture.summary import ARROW
@@ -39,7 +40,6 @@ _STATED = 0.6  # of a decision's words that stand in a note, which states it the
 _STORED_TOGETHER = 16  # at most so many memories in one transaction, and what is made in one slice
 
 Summarise = Callable[[Segment], SegmentSummary]
-Cut = Callable[[Iterator[Turn], Embed], Iterator[Segment]]
 Turns = Callable[["SessionCapture"], Iterator[Turn]]
 """The turns to keep of a session; sets its findings and redactions. Raises OSError if they cannot be read."""
 
@@ -65,18 +65,16 @@ class SessionCapture:
     new_turns: list[bool] = field(default_factory=list)  # of each turn with text, whether it was not there before
     is_cut_off: bool = False
     superseded: tuple[str, ...] = ()
-    empty_segments: int = 0
     forgotten_segments: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What the capture of a session needs: its turns, how they are cut and summarised, the embedding of texts, what
-    adds the anchors of a memory, the store, and what writes into it; without, it is a preview. ``pause`` is called
-    between transactions."""
+    """What the capture of a session needs: its turns, how segments are summarised, the embedding of texts, what adds
+    the anchors of a memory, the store, and what writes into it; without, it is a preview. ``pause`` is called between
+    transactions."""
 
     turns: Turns
-    cut: Cut
     summarise: Summarise
     embed: Embed
     anchored: Callable[[Memory], Memory]
@@ -99,7 +97,7 @@ def _segments_of(
     unchanged, rest = split_known(own, [(each.turns, each.digest) for each in known])
     capture.unchanged = unchanged
     rest = _unless_cut_off(rest, known[unchanged:], capture)
-    for segment in tools.cut(rest, tools.embed):
+    for segment in boundaries.segments(rest, tools.embed):
         yield segment, CapturedSegment(len(segment.turns), digest(segment.turns), None)
 
 
@@ -271,14 +269,10 @@ def _made_of(
         capture.forgotten_segments += 1
         return None
     if not summary.content.topic or not (summary.content.context or summary.content.decisions):
-        capture.empty_segments += 1
         return None
     notes = store.select(store.captures.notes_of(capture.transcript.tool, capture.transcript.session_id)).values()
     summary = _beside_notes(_titled(summary, capture, segment), list(notes))
-    memory = memory_of(segment, summary, capture.transcript, store, tools.now)
-    twin = None if store.known(memory.id) else store.same_as(memory)
-    if twin is not None:
-        memory = memory._replace(id=twin)
+    memory = store.under_its_id(memory_of(segment, summary, capture.transcript, store, tools.now))
     known = store.known(memory.id)
     if known is None and store.forgotten_at(memory.id) is not None:
         capture.forgotten_segments += 1

@@ -20,12 +20,11 @@ from jobs.errors import ERRORS, JobError
 from ..graph import installed, llm
 from ..graph.open_stores import Stores
 from ..memory import Memory
-from ..privacy import redaction
 from ..slices import Slices, ignore_progress
 from ..store.change import KeptExtraction
 from ..store.values import Extraction
 from ..text.passages import whole_text
-from . import Progress, Task, attachments, ingest, redactions
+from . import Progress, Task, attachments, ingest, redactions, without_secrets
 from .refusals import require_runnable
 from .rejected_texts import store_together
 
@@ -88,8 +87,7 @@ def run(task: Task[Cognify], stores: Stores, now: datetime, progress: Progress) 
         first = work.failures[0]
         why = JobError(first["code"], first["message"], details={"failures": work.failures})
         raise _with_what_is_done(why, work, stores)
-    with stores.store.change(clock.iso(now), [task.applied]):
-        pass  # records the job as applied: from here on a cancellation is too late
+    task.note_applied(stores.store, clock.iso(now))
     return _result(task, work, stores)
 
 
@@ -136,9 +134,7 @@ def read_files(task: Task[Cognify], stores: Stores, progress: Progress) -> Itera
     limit = stores.settings.max_job_bytes
     for path in task.payload.paths or ():
         try:
-            clean = redaction.Redacted(paths.text_inside(stores.workspace.root, path, limit))
-            if stores.settings.redact_secrets:
-                clean = redaction.redact(clean.text)
+            clean = without_secrets(stores, paths.text_inside(stores.workspace.root, path, limit))
             yield {"file": _File(path, clean.text, dict(clean.counts))}
         except JobError as error:
             yield {"file": _File(path, code=error.code, message=error.message)}
@@ -164,7 +160,7 @@ def _store(
     store, at = stores.store, clock.iso(now)
     new: dict[str, Memory] = {}
     for text, source in texts:
-        memory = ingest.raw(task, text, stores, at).memory
+        memory = ingest.raw(task, text, stores, at)
         if store.known(memory.id) is None:
             if store.was_forgotten_since(memory.id, task.accepted_at):
                 work.fail(JobError("MEMORY_FORGOTTEN"), memory_id=memory.id, source=source)
@@ -217,9 +213,7 @@ def _look_into_all(
         slices.advance(1)
     if failed:
         first = failed[0][1]
-        codes = {memory_id: error.code for memory_id, error in failed}
-        details = first.details | {"failed": codes}
-        raise JobError(first.code, first.message, remediation=first.remediation, details=details)
+        raise first.with_message(first.message, failed={memory_id: error.code for memory_id, error in failed})
 
 
 def _look_into(
@@ -227,9 +221,7 @@ def _look_into(
 ) -> None:
     """Extract from one memory and commit what was found."""
     memory = _visible(memory_id, stores)
-    text = text_of(memory)
-    if stores.settings.redact_secrets:
-        text = redaction.redact(text).text  # the memory may be older than redaction
+    text = without_secrets(stores, text_of(memory)).text  # the memory may be older than redaction
     meter = stores.meter(task.job_id)
     meter.require_room(least_calls(stores.embedder.count_tokens(text)))
     stores.graph.deliver_all(progress)
@@ -288,7 +280,7 @@ def _with_what_is_done(error: JobError, work: _Work, stores: Stores) -> JobError
     details = {"memory_ids": work.memory_ids[:_MOST_LISTED], "done": done, "total": total}
     if work.failures:
         details["failures"] = work.failures
-    return JobError(error.code, message, remediation=error.remediation, details=error.details | details)
+    return error.with_message(message, **details)
 
 
 def _result(task: Task[Cognify], work: _Work, stores: Stores) -> CognifyResult:

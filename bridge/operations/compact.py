@@ -131,12 +131,10 @@ def _known_pairs(sources: Sequence[Memory], store: Store) -> list[KnownPair]:
 def _no_conflict(topic_id: str, made: record_draft.Draft) -> JobError:
     """The error for ids of which the topic has no conflict, with those that it has."""
     known = [conflict.id for conflict in (*made.conflicts, *made.kept_both)]
-    has = f"It has {', '.join(known[:_MOST_NAMED])}" if known else "It has none"
-    more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+    has = f"It has {_named(known, {})}" if known else "It has none"
     return JobError(
         "CONFLICT_NOT_FOUND",
-        f"The topic {topic_id!r} has no conflict {', '.join(made.unknown[:_MOST_NAMED])}. {has}{more}."
-        " Nothing was changed.",
+        f"The topic {topic_id!r} has no conflict {', '.join(made.unknown[:_MOST_NAMED])}. {has}. Nothing was changed.",
         details={"unknown": list(made.unknown), "conflicts": known},
     )
 
@@ -248,7 +246,7 @@ def _require_current(preview: Preview, stores: Stores, *, is_whole: bool) -> Non
 
 
 def _named(ids: Sequence[str], numbers: Mapping[str, str]) -> str:
-    """Memories by number for a message; at most a few of them."""
+    """Ids for a message, at most a few; those of memories with a number by that."""
     more = len(ids) - _MOST_NAMED
     named = ", ".join(numbers.get(each, each) for each in ids[:_MOST_NAMED])
     return f"{named} and {more} more" if more > 0 else named

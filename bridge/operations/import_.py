@@ -197,8 +197,7 @@ class ImportRun:
                 f"The file was changed while it was imported. {error.message}",
                 remediation="A part of it is stored. Import the file again once it is whole.",
             ) from None
-        with self._stores.store.change(self._now, [self._task.applied]):
-            pass  # records the job as applied: from here on a cancellation is too late
+        self._task.note_applied(self._stores.store, self._now)
         result: dict[str, Any] = {
             "memories": checked.memories,
             **self._counts,

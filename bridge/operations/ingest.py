@@ -72,7 +72,8 @@ def run_all(tasks: Sequence[Task[Ingest]], stores: Stores, now: datetime, progre
     workspace_id = stores.store.workspace_id
     for task in tasks:
         try:
-            prepared.append(_as_known(prepare(task, workspace_id, clock.iso(now)), stores))
+            item = prepare(task, workspace_id, clock.iso(now))
+            prepared.append(replace(item, memory=stores.store.under_its_id(item.memory)))
         except JobError as error:
             outcomes[task.job_id] = Failed(error)
     # In a team, a job may come from another machine: no files are read here.
@@ -108,13 +109,6 @@ def _have_it_cognified(memory: Memory, stores: Stores) -> None:
             host.submit(stores.store.workspace_id, "cognify", payload, job_id)
         else:
             client.submit(stores.workspace.spool, "cognify", payload, job_id=job_id)
-
-
-def _as_known(item: Prepared, stores: Stores) -> Prepared:
-    """The memory under the id that it has in this store, where an import brought the same text under another id."""
-    store, memory = stores.store, item.memory
-    twin = None if store.known(memory.id) else store.same_as(memory)
-    return item if twin is None else replace(item, memory=memory._replace(id=twin))
 
 
 def _store_all(
@@ -276,6 +270,7 @@ def _legacy(task: Task[Any], text: str, metadata: Metadata, workspace_id: str, n
     return Prepared(task, memory._replace(id=content_id(workspace_id, memory)), len(text))
 
 
-def raw(task: Task[Any], text: str, stores: Stores, now: str) -> Prepared:
+def raw(task: Task[Any], text: str, stores: Stores, now: str) -> Memory:
     """A text as a legacy memory, even if it has the form of a summary."""
-    return _as_known(_legacy(task, text, _conversation_metadata(text), stores.store.workspace_id, now), stores)
+    made = _legacy(task, text, _conversation_metadata(text), stores.store.workspace_id, now)
+    return stores.store.under_its_id(made.memory)

@@ -72,8 +72,7 @@ def run(task: Task[EmptyPayload], stores: Stores, now: datetime, progress: Progr
     llm.require(stores.settings)
     if not store.is_applied(task.applied):
         _ask_about_all(task, stores, now, progress)
-        with store.change(clock.iso(now), [task.applied]):
-            pass  # from here on a cancellation is too late
+        task.note_applied(store, clock.iso(now))
     kept = Counter(said.verdict for said in store.all_verdicts() if said.job_id == task.job_id)
     spent = store.llm_usage.of_job(task.job_id)
     return {

@@ -22,13 +22,12 @@ from ..graph import earlier_stores, installed
 from ..graph.earlier_stores import EarlierTexts, Text, UnreadableText
 from ..graph.open_stores import Stores
 from ..memory import Content, Memory
-from ..privacy import redaction
 from ..search import listing
 from ..slices import AdaptiveBatch, Slices
 from ..store import values
 from ..store.values import Addition
 from ..transfer.migration import Converted, Skipped, convert
-from . import Progress, Task, attachments, receipts
+from . import Progress, Task, attachments, receipts, redactions, without_secrets
 from .rejected_texts import store_together
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class MigrationRun:
     task: Task[Migrate]
     now: str
     left: int | None
-    redacts: bool
+    stores: Stores
     attached: Mapping[Text, _Attached] | None = None
     seen: set[str] = field(default_factory=set)
     remaining: int = 0
@@ -134,7 +133,7 @@ class MigrationRun:
             """The conversion of these words."""
             return convert(words, item.text.added_at, self.task.asked_at, known.workspace_id, self.now)
 
-        clean = redaction.redact(words) if self.redacts else redaction.Redacted(words)
+        clean = without_secrets(self.stores, words)
         if clean.counts:
             before = become(words)
             both = [memory for memory in (before.memory, before.original) if memory is not None]
@@ -145,12 +144,8 @@ class MigrationRun:
 
     def _judge(self, item: Item, found: Converted, known: Memories) -> Converted | None:
         """Set the outcome of a converted text, from what the store knows now. Returns what to store, or None."""
-        memory, original = found.memory, found.original
+        memory, original = known.under_its_id(found.memory), found.original
         stored = known.known(memory.id)
-        twin = None if stored else known.same_as(memory)
-        if twin is not None:
-            memory = memory._replace(id=twin)
-            stored = known.known(twin)
         item.memory = memory if stored is None else memory._replace(number=stored.number)
         if memory.id in self.seen:
             item.outcome, item.reason = "already_migrated", "An older text says the same."
@@ -173,7 +168,7 @@ class MigrationRun:
 
 def _shown(task: Task[Migrate], stores: Stores, now: str, progress: Progress) -> Migration:
     """The result of a dry run. It changes nothing, and creates no store."""
-    migration = MigrationRun(task, now, task.payload.limit, stores.settings.redact_secrets)
+    migration = MigrationRun(task, now, task.payload.limit, stores)
     with stores.open_for_reading() as store:
         ours = _ours(store)
     earlier = earlier_stores.find(stores.workspace, ours)
@@ -206,7 +201,7 @@ def _migrate(task: Task[Migrate], stores: Stores, now: str, progress: Progress) 
     else:
         earlier, attached = _attached(task, stores)
     items = [Item(text) for text in earlier.texts]
-    migration = MigrationRun(task, now, task.payload.limit, stores.settings.redact_secrets, attached)
+    migration = MigrationRun(task, now, task.payload.limit, stores, attached)
     receipt = {"receipt": task.job_id, "job_sha256": task.sha256, "begun_at": task.accepted_at}
     receipts.write(stores, receipt | {"finished_at": None, "items": [], "undone": None})
     slices = Slices(progress, "taking over the memories of earlier versions", len(items))
@@ -225,8 +220,7 @@ def _migrate(task: Task[Migrate], stores: Stores, now: str, progress: Progress) 
     whole = receipt | counts | {"finished_at": now, "items": [_noted(item) for item in items], "undone": None}
     receipts.write(stores, whole)
     if result["migrated"]:
-        with stores.store.change(now, [task.applied]):
-            pass  # records the job as applied: from here on a cancellation is too late
+        task.note_applied(stores.store, now)
     return result
 
 
@@ -254,9 +248,7 @@ def read_files(task: Task[Migrate], stores: Stores, progress: Progress) -> Itera
     slices = Slices(progress, "looking at the texts of earlier versions", len(earlier.texts))
     for text in earlier.texts:
         try:
-            clean = redaction.Redacted(earlier_stores.read(text))
-            if stores.settings.redact_secrets:
-                clean = redaction.redact(clean.text)
+            clean = without_secrets(stores, earlier_stores.read(text))
             yield {"text": _Attached(text, clean.text, dict(clean.counts))}
         except UnreadableText as why:
             yield {"text": _Attached(text, None, {}, str(why))}
@@ -338,7 +330,7 @@ def _result(
         "items": [_line(item) for item in shown],
         "items_omitted": len(judged) - len(shown),
         "receipt": receipt,
-        "redactions": redaction.total(*brought) if migration.redacts else None,
+        "redactions": redactions(migration.stores, *brought),
         "warnings": list(problems),
     }
     return cast("Migration", result)
@@ -408,8 +400,7 @@ def _undo(task: Task[Migrate], receipt_id: str, stores: Stores, now: str, progre
     left: list[KeptMemory] = [{"memory_id": memory_id, "reason": reason} for memory_id, reason in kept.items()]
     undone = {"at": now, "job_id": task.job_id, "removed": removed, "kept": left}
     receipts.write(stores, receipt | {"undone": undone})
-    with stores.store.change(now, [task.applied]):
-        pass  # records the job as applied
+    task.note_applied(stores.store, now)
     if removed and stores.store.outbox.stores_are_ours():
         stores.graph.forget_extractions(removed)  # else a later migration would read our own texts as earlier ones
     return {"receipt": receipt_id, "undone": len(removed), "kept": left[:MAX_ITEMS], "graph": "follows"}

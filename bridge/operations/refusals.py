@@ -37,7 +37,7 @@ def require_accepted(workspace: Workspace, payload: Model) -> None:
     except (JobError, OSError):  # the store cannot be read now, so the job finds out
         return
     if error is not None and not _job_waits(workspace.spool):
-        raise _with(error, "No job was submitted.")
+        raise error.with_message(f"{error.message} No job was submitted.")
 
 
 def require_runnable(task: Task[Any], memories: Memories, workspace: Workspace) -> None:
@@ -48,7 +48,7 @@ def require_runnable(task: Task[Any], memories: Memories, workspace: Workspace) 
         return
     if any(memories.was_forgotten_since(each, task.accepted_at) for each in error.details.get("unknown", ())):
         raise JobError("MEMORY_FORGOTTEN")
-    raise _with(error, "Nothing was changed.")
+    raise error.with_message(f"{error.message} Nothing was changed.")
 
 
 def refusal(payload: Model, memories: Memories, workspace: Workspace) -> JobError | None:
@@ -219,10 +219,6 @@ def _unknown(memory_ids: Sequence[str], memories: Memories) -> JobError:
     more = f" and {len(memory_ids) - 1} more" if len(memory_ids) > 1 else ""
     message = f"There is no memory {memory_ids[0]!r}{more}.{hint}"
     return JobError("MEMORY_NOT_FOUND", message, details={"unknown": list(memory_ids), "nearest": near})
-
-
-def _with(error: JobError, kept: str) -> JobError:
-    return JobError(error.code, f"{error.message} {kept}", remediation=error.remediation, details=error.details)
 
 
 def _job_waits(spool_paths: SpoolPaths) -> bool:

@@ -168,6 +168,11 @@ class Memories:
         """The id of a memory with the same kind, topic and text, or None."""
         return rows.same_as(self._connection, memory)
 
+    def under_its_id(self, memory: Memory) -> Memory:
+        """The memory under the id that it has here, where an import brought the same text under another id."""
+        twin = None if self.known(memory.id) else self.same_as(memory)
+        return memory if twin is None else memory._replace(id=twin)
+
     def brought_by(self, job_id: str, since: str) -> list[str]:
         """The ids of the memories that a job stored since then, by number."""
         query = (

@@ -392,7 +392,7 @@ def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:
     others = {
         "cognee_nodes": ("audit", "picture", "upkeep", "writing"),
         "cognee_embeddings": ("store",),
-        "cognee_opening": ("store", "upkeep"),
+        "cognee_opening": ("store",),
         "cognee_upkeep": ("store",),
         "cognee_writing": ("store",),
     }

@@ -141,7 +141,7 @@ def test_a_failure_to_deliver_is_noted_until_something_is_delivered(stores: With
     add(stores, "a")
     stores.fake.raised = JobError("GRAPH_UNAVAILABLE")
     with pytest.raises(JobError, match="GRAPH_UNAVAILABLE"):
-        stores.graph.deliver_for(1.0)
+        stores.graph.deliver_all(seconds=1.0)
     assert noted() == "GRAPH_UNAVAILABLE"
     stores.fake.raised = None
     stores.graph.deliver_all()
@@ -159,7 +159,7 @@ def test_without_a_job_a_slice_is_delivered_at_a_time(stores: WithFakeGraph, mon
     clock = iter(range(0, 100_000, 2))
     add(stores, *(f"m{number}" for number in range(60)))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
-    stores.graph.deliver_for(3.0)
+    stores.graph.deliver_all(seconds=3.0)
     assert 0 < len(stores.fake.told) < 60
     assert stores.graph.lag() == 60 - len(stores.fake.told)
 

@@ -228,7 +228,7 @@ class Server:
                     _follow().finish(self._stores, clock.now())
                     return {}
                 if kind == DELIVER:
-                    self._stores.graph.deliver_for(self._stores.settings.slice_seconds)
+                    self._stores.graph.deliver_all(seconds=self._stores.settings.slice_seconds)
                     return {}
                 if kind == MAINTAIN:
                     self._stores.maintain(clock.now(), progress)

@@ -22,6 +22,7 @@ import zlib
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from jobs.layout import Workspace
@@ -53,7 +54,7 @@ _NAMES_NO_SESSION = ("cursor", "opencode", "vscode")
 _OF_OURS = "cognee-memory-model"  # ``bridge.settings.OWN_MODEL_FOLDER``
 
 _PAUSE_SECONDS = 1800
-_MOST_FOLDERS = 64  # above the session's folder in which a workspace is looked for
+_MOST_FOLDERS = 64  # the session's and those above it, in which a workspace is looked for
 
 
 class NotNow(Exception):
@@ -178,17 +179,22 @@ def _folder(said: dict[str, Any]) -> str:
 
 def _workspace(folder: str) -> str:
     """The nearest folder with a memory, from this one upwards. None is created."""
-    path = os.path.realpath(folder)
-    if os.path.basename(path) == _OF_OURS:
+    if os.path.basename(os.path.realpath(folder)) == _OF_OURS:
         raise NotNow("The tool summarises for the capture itself.")
-    for _ in range(_MOST_FOLDERS):
+    for path in _upwards(folder):
         if os.path.isfile(os.path.join(path, ".cognee_jobs", ".owner")):
             return path
-        parent = os.path.dirname(path)
-        if parent == path:
-            break
-        path = parent
     raise NotNow(f"There is no memory in {folder} or above it.")
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    """A folder and those above it."""
+    path = os.path.realpath(folder)
+    for _ in range(_MOST_FOLDERS):
+        yield path
+        former, path = path, os.path.dirname(path)
+        if path == former:
+            return
 
 
 def _opened(workspace: str, config: str) -> Workspace:
@@ -354,8 +360,7 @@ def _in_form(tool: str, event: str, text: str) -> str:
 
 def _branch(folder: str) -> str | None:
     """The checked out branch, read from git's files; None outside of a repository, or without a branch."""
-    path = os.path.realpath(folder)
-    for _ in range(_MOST_FOLDERS):
+    for path in _upwards(folder):
         git = os.path.join(path, ".git")
         try:
             if os.path.isfile(git):  # a linked worktree
@@ -366,10 +371,6 @@ def _branch(folder: str) -> str | None:
             return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
         except OSError:
             pass
-        parent = os.path.dirname(path)
-        if parent == path:
-            break
-        path = parent
     return None
 
 

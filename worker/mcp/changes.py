@@ -191,9 +191,4 @@ def _with_job(error: JobError, job_id: str) -> JobError:
     it."""
     if error.code not in ("WORKER_START_FAILED", "WORKER_NOT_RUNNING"):
         return error
-    return JobError(
-        error.code,
-        f"Job {job_id} is safe, but no worker runs it. {error.message}",
-        remediation=error.remediation,
-        details=error.details | {"job_id": job_id},
-    )
+    return error.with_message(f"Job {job_id} is safe, but no worker runs it. {error.message}", job_id=job_id)

@@ -14,7 +14,7 @@ from bridge.text.template import sections
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..wording import cut
+from ..wording import cut, cut_context
 from .answer import Answer
 
 if TYPE_CHECKING:
@@ -99,9 +99,6 @@ def context(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     answer: ContextResponse = ask("context", workspace, _as_asked(arguments))
     if not answer["success"]:
         raise _error(answer)
-    listed = "order" in answer["ranking"]  # a block leaves out what a question does not need, a list does not
-    warnings = answer["warnings"]
-    left = cut(len(answer["memories"]), answer["considered"], "limit", warnings) if listed else []
-    answer["warnings"] = [*left, *warnings]
+    answer["warnings"] = [*cut_context(answer, "limit"), *answer["warnings"]]
     text = answer["context"] or "No memory of this workspace fits the question."
     return Answer(answer, "\n".join([text, *(f"Note: {warning}." for warning in answer["warnings"])]))

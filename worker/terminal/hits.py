@@ -8,7 +8,7 @@ from bridge.text.query_words import QueryWords
 from bridge.text.template import readable
 from jobs import clock
 
-from ..wording import age, cut, shortened
+from ..wording import age, cut, cut_context, shortened
 from .output import Envelope, Part, clean, notes, say, table, warn
 
 _TOPIC_WIDTH = 18  # columns that a wrapped topic should have
@@ -172,10 +172,7 @@ def context(answer: Envelope) -> None:
     """Print only the block, to be pasted. Messages go to stderr."""
     if answer["context"]:
         say(answer["context"].rstrip("\n"))
-    listed = "order" in answer["ranking"]  # a block leaves out what a question does not need, a list does not
-    warnings = answer["warnings"]
-    left = cut(len(answer["memories"]), answer["considered"], "--max-results", warnings) if listed else []
-    for warning in [*left, *warnings]:
+    for warning in [*cut_context(answer, "--max-results"), *answer["warnings"]]:
         warn(f"Note: {warning.rstrip('.')}.")
 
 

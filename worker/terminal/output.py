@@ -164,6 +164,12 @@ def table(
             screen.print(Padding(styled(*parts), (0, 0, 0, len(_INDENT)), expand=False))
 
 
+def table_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], **layout: Unpack[Layout]) -> None:
+    """Print a table of fields; ``columns``: the name of each column, and its field. What is absent has an empty
+    cell."""
+    table(list(columns), [[str(row[field] or "") for field in columns.values()] for row in rows], **layout)
+
+
 def fitted(screen: Console, names: Sequence[str], rows: Sequence[Sequence[str]], **layout: Unpack[Layout]) -> Table:
     """The table as it fits the screen."""
     return _table(*_kept(screen.width, names, rows, layout), layout)

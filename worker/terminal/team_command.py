@@ -19,7 +19,7 @@ from jobs.layout import Workspace
 from ..admin import team
 from ..wording import counted, span
 from .command_line import Given, command, group, option, verb
-from .output import Envelope, facts, say, table
+from .output import Envelope, facts, say, table, table_of
 from .process_commands import require_positive, stop_worker
 
 if TYPE_CHECKING:
@@ -180,9 +180,7 @@ def show_status(answer: Envelope) -> None:
         say("To remove them from this list: cognee-memory team dismiss --all")
     if found["set_aside"]:
         say("")
-        table(
-            ["left out here", "key", "why"], [[each["table"], each["key"], each["why"]] for each in found["set_aside"]]
-        )
+        table_of(found["set_aside"], {"left out here": "table", "key": "key", "why": "why"})
 
 
 @verb(
@@ -314,19 +312,9 @@ def show_people(answer: Envelope) -> None:
         say(str(answer["token"]))
         say('It is shown this once. On that machine, in config.toml, mode 0600: team_token = "…"')
     elif "tokens" in answer:
-        rows = [
-            [
-                each["id"],
-                each["person"],
-                each["label"],
-                each["created_at"],
-                each["last_used_at"] or "never",
-                each["expires_at"] or "",
-                each["revoked_at"] or "",
-            ]
-            for each in answer["tokens"]
-        ]
-        table(["id", "person", "machine", "created", "last used", "expires", "revoked"], rows)
+        tokens = [{**each, "last_used_at": each["last_used_at"] or "never"} for each in answer["tokens"]]
+        times = {"created": "created_at", "last used": "last_used_at", "expires": "expires_at", "revoked": "revoked_at"}
+        table_of(tokens, {"id": "id", "person": "person", "machine": "label", **times})
     elif "persons" in answer:
         table(["person", "groups"], [[each["name"], ", ".join(each["groups"])] for each in answer["persons"]])
     else:

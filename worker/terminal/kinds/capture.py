@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bridge import trust
 from jobs import clock
 from jobs.errors import JobError
-from jobs.ids import new_job_id
 from jobs.kinds import CAPTURE_TOOLS
 from jobs.layout import Workspace
 
 from ...documents import capture as document
 from ...wording import counted
 from ..command_line import IN_MARKDOWN, F, Given, option
-from ..job_commands import job, submit_job, submits, without_none
+from ..job_commands import job, submits, without_none
 from ..output import Envelope, notes, say, show_blocks
 from . import transfer
 from .graph import model_use
@@ -85,8 +84,7 @@ def undo(args: Given) -> dict[str, str]:
 
 
 def _submit(args: Given, more: dict[str, Any]) -> Envelope:
-    trust.adopt(args.place, args.settings.config_folder)  # creates the workspace's folders, which a copied file needs
-    job_id = new_job_id()
+    job_id = transfer.begin(args)
     payload = {
         "files": [_file(args.place, name, job_id, number) for number, name in enumerate(_named(args.files))] or None,
         "tools": args.tools,
@@ -97,10 +95,7 @@ def _submit(args: Given, more: dict[str, Any]) -> Envelope:
         "limit": args.limit,
         **more,
     }
-    answer = submit_job(args, "capture", without_none(payload), job_id=job_id)
-    if answer.get("state") == "succeeded":
-        transfer.discard(args.place, job_id)
-    return answer
+    return transfer.submit_with_copies(args, "capture", without_none(payload), job_id)
 
 
 def _named(given: Sequence[str]) -> Iterator[str]:
@@ -156,16 +151,12 @@ def _texts(result: dict[str, Any]) -> None:
 
 def _skipped(result: dict[str, Any]) -> None:
     """What the readers left out or could not read, over all sessions."""
-    left_out: dict[str, int] = {}
-    unknown = damaged = 0
-    newer = set()
-    for item in result["items"]:
-        for name, count in item["left_out"].items():
-            left_out[name] = left_out.get(name, 0) + count
-        unknown += sum(item["unknown"].values())
-        damaged += item["damaged"]
-        if item["newer"]:
-            newer.add(f"{item['tool']} {item['newer']}")
+    items, left_out = result["items"], Counter[str]()
+    for item in items:
+        left_out.update(item["left_out"])
+    unknown = sum(sum(item["unknown"].values()) for item in items)
+    damaged = sum(item["damaged"] for item in items)
+    newer = {f"{item['tool']} {item['newer']}" for item in items if item["newer"]}
     if left_out:
         say("Left out: " + ", ".join(f"{count} × {name}" for name, count in sorted(left_out.items())) + ".")
     if unknown or damaged:

@@ -46,6 +46,26 @@ def reachable(workspace: Workspace, args: str, job_id: str, number: int = 0) -> 
     return copy.relative_to(workspace.root).as_posix()
 
 
+def begin(args: Given) -> str:
+    """A new job's id, once the workspace's folders are there, which a copy needs."""
+    trust.adopt(args.place, args.settings.config_folder)
+    return new_job_id()
+
+
+def submit_with_copies(args: Given, kind: str, payload: dict[str, Any], job_id: str) -> Envelope:
+    """As ``submit_job``. The copies that were made for the job are removed when it succeeded, or when its file is
+    invalid."""
+    try:
+        answer = submit_job(args, kind, payload, job_id=job_id)
+    except JobError as error:
+        if error.code == "IMPORT_INVALID":  # another attempt with this copy would fail too
+            discard(args.place, job_id)
+        raise
+    if answer.get("state") == "succeeded":
+        discard(args.place, job_id)
+    return answer
+
+
 def discard(workspace: Workspace, job_id: str) -> None:
     """Remove the copies that were made for a job, if there are any."""
     for copy in (workspace.imported(job_id), *workspace.imports.glob(f"{job_id}+*.jsonl")):
@@ -58,18 +78,8 @@ def discard(workspace: Workspace, job_id: str) -> None:
 @option("path FILE", "a file that cognee-memory export wrote; - for standard input")
 def import_(args: Given) -> Envelope:
     """Submit the job; returns its envelope. The copy is removed when the job succeeded or the file is invalid."""
-    trust.adopt(args.place, args.settings.config_folder)  # creates the workspace's folders, which the copy needs
-    job_id = new_job_id()
-    path = reachable(args.place, args.path, job_id)
-    try:
-        answer = submit_job(args, "import", {"path": path}, job_id=job_id)
-    except JobError as error:
-        if error.code == "IMPORT_INVALID":  # another attempt with this copy would fail too
-            discard(args.place, job_id)
-        raise
-    if answer.get("state") == "succeeded":
-        discard(args.place, job_id)
-    return answer
+    job_id = begin(args)
+    return submit_with_copies(args, "import", {"path": reachable(args.place, args.path, job_id)}, job_id)
 
 
 def show_import(result: Envelope) -> None:
