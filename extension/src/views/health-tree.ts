@@ -4,7 +4,6 @@ import * as vscode from "vscode";
 import type { Findings, FoundTrouble } from "#types";
 import { isConfirmed, waiting } from "../core/ask";
 import { describe, MemoryError, NOT_SET_UP } from "../core/error";
-import { run } from "../core/program";
 import { livingWorker } from "../core/heartbeat";
 import { plain, when } from "../core/text";
 import type { Services } from "../core/services";
@@ -96,7 +95,7 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
   private async findings(folder: vscode.WorkspaceFolder): Promise<HealthItem[]> {
     const { signal } = this.checking;
     try {
-      const { findings } = await diagnose(this.services, folder.uri.fsPath, signal);
+      const { findings } = await this.services.memoryOf(folder).command<Findings>(["doctor"], [], signal);
       this.view.description = `checked at ${when(new Date().toISOString(), Date.now(), vscode.env.language)}`;
       return findings.map((finding) => ({ kind: "finding", folder, finding }));
     } catch (error) {
@@ -121,32 +120,7 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
     const question = `Run “${commandOf(fix)}” in ${folder.name}?`;
     const detail = `${plain(finding.message, 1000)}\n\n${plain(finding.remedy, 1000)}`;
     if (!(await isConfirmed(question, "Run", detail))) return false;
-    await waiting(commandOf(fix), async (signal) => {
-      if (fix.verb[0] === "doctor") await diagnose(this.services, folder.uri.fsPath, signal, fix.args);
-      else await this.services.memoryOf(folder).command(fix.verb, fix.args, signal);
-    });
+    await waiting(commandOf(fix), (signal) => this.services.memoryOf(folder).command(fix.verb, fix.args, signal));
     return true;
   }
-}
-
-/** Runs doctor. Its exit code says whether it found an error, so the answer counts and not the code. */
-export async function diagnose(
-  services: Services,
-  workspace: string,
-  signal: AbortSignal,
-  args: readonly string[] = [],
-): Promise<Findings> {
-  const program = await services.programs.find();
-  const output = await run(program.path, ["doctor", "--json", "--workspace", workspace, ...args], signal);
-  try {
-    const answer = JSON.parse(output.stdout) as Partial<Findings>;
-    if (Array.isArray(answer.findings)) return answer as Findings;
-  } catch {
-    // no answer: said below
-  }
-  throw new MemoryError(
-    "PROGRAM_FAILED",
-    `cognee-memory doctor ended with ${output.code} and no answer.`,
-    plain(output.stderr, 500),
-  );
 }
