@@ -128,7 +128,7 @@ export class Documents implements vscode.TextDocumentContentProvider, vscode.Cus
       }
       case "explanation":
         return explanation(
-          await this.memoryAt(target.folder).explain(this.explainRequest(target.number, target.asked), signal),
+          await this.memoryAt(target.folder).ask("explain", this.explainRequest(target.number, target.asked), signal),
           target.number,
         );
       case "history":
