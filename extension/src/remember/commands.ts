@@ -22,7 +22,7 @@ const PREVIEW = 80;
 export async function rememberDecision(services: Services, drafts: Drafts): Promise<void> {
   const folder = await targetFolder(services);
   const title = "Remember a Decision";
-  const topic = await askTopic(services, folder, { title, step: 1, totalSteps: 3 });
+  const about = await askTopic(services, folder, { title, step: 1, totalSteps: 3 });
   const decisions: string[] = [];
   for (;;) {
     const decision = await input({
@@ -46,9 +46,8 @@ export async function rememberDecision(services: Services, drafts: Drafts): Prom
   });
   const draft = {
     ...EMPTY,
-    topic: topic.title,
-    ...(topic.id === undefined ? {} : { topicId: topic.id }),
-    context: `A decision about “${topic.title}”.`,
+    ...about,
+    context: `A decision about “${about.topic}”.`,
     decisions,
     rationale: why.trim() === "" ? [] : [why.trim()],
   };
@@ -66,12 +65,11 @@ export async function rememberSelection(services: Services, drafts: Drafts): Pro
   const folder = await targetFolder(services);
   const place = placeOf(editor, folder);
   const title = `Remember the Selection: ${plain(place ?? text, PREVIEW)}`;
-  const topic = await askTopic(services, folder, { title });
+  const about = await askTopic(services, folder, { title });
   await drafts.send(
     {
       ...EMPTY,
-      topic: topic.title,
-      ...(topic.id === undefined ? {} : { topicId: topic.id }),
+      ...about,
       context: text.trim(),
       references: place === undefined ? [] : [place],
     },
