@@ -8,7 +8,7 @@ import type { Services } from "../core/services";
 import type { Draft } from "./summary";
 
 /** The topic of a draft, with the id of one that is known. */
-export type Topic = Pick<Draft, "topic" | "topicId">;
+export type Topic = Pick<Draft, "topic" | "topic_id">;
 
 interface TopicItem extends vscode.QuickPickItem {
   readonly chosen: Topic;
@@ -56,7 +56,7 @@ export function askTopic(
         known = topics.map((topic) => ({
           label: plain(topic.title, 100),
           description: age(topic.newest, Date.now(), vscode.env.language),
-          chosen: { topic: topic.title, topicId: topic.topic_id },
+          chosen: { topic: topic.title, topic_id: topic.topic_id },
         }));
         if (!reading.signal.aborted) show();
       })

@@ -17,8 +17,8 @@ describe("what an agent gives", () => {
       context: "We talked.",
       decisions: ["Five times"],
       rationale: [],
-      openQuestions: ["Jitter?"],
-      nextSteps: [],
+      open_questions: ["Jitter?"],
+      next_steps: [],
       references: ["Plan 14"],
     });
   });
