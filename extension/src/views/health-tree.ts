@@ -10,13 +10,14 @@ import type { Services } from "../core/services";
 import { commandOf, type Fix, fixOf, rowOfFinding, rowOfRemedy } from "./findings";
 import { NewDay } from "../core/new-day";
 import { Pause } from "../core/pause";
-import { itemOf } from "./row";
+import { itemOf, type Row, rowOfFolder } from "./row";
 
-export type HealthItem =
-  | { readonly kind: "folder"; readonly folder: vscode.WorkspaceFolder }
-  | { readonly kind: "finding"; readonly folder: vscode.WorkspaceFolder; readonly finding: FoundTrouble }
-  | { readonly kind: "remedy"; readonly folder: vscode.WorkspaceFolder; readonly finding: FoundTrouble }
-  | { readonly kind: "error"; readonly folder: vscode.WorkspaceFolder; readonly error: unknown };
+export interface HealthItem {
+  readonly folder: vscode.WorkspaceFolder;
+  readonly row: Row;
+  /** Of a finding, and of its remedy. */
+  readonly finding?: FoundTrouble;
+}
 
 export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
   private readonly changed = new vscode.EventEmitter<undefined>();
@@ -68,28 +69,19 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
     this.changed.fire(undefined);
   }
 
-  getTreeItem(item: HealthItem): vscode.TreeItem {
-    const folder = item.folder.uri.toString();
-    if (item.kind === "folder")
-      return itemOf({ id: folder, label: item.folder.name, icon: "root-folder", children: "open" });
-    if (item.kind === "error") {
-      const label = plain(describe(item.error), 300);
-      return itemOf({ id: `error:${folder}`, label, tooltip: describe(item.error), icon: "error" });
-    }
-    const row = item.kind === "remedy" ? rowOfRemedy(item.finding) : rowOfFinding(item.finding);
-    return itemOf({ ...row, id: `${folder}|${row.id}` });
+  getTreeItem({ folder, row }: HealthItem): vscode.TreeItem {
+    return itemOf({ ...row, id: `${folder.uri.toString()}|${row.id}` });
   }
 
   async getChildren(item?: HealthItem): Promise<HealthItem[]> {
     if (!vscode.workspace.isTrusted) return [];
     if (item === undefined) {
       const folders = this.services.folders();
-      if (folders.length > 1) return folders.map((folder) => ({ kind: "folder", folder }));
+      if (folders.length > 1) return folders.map((folder) => ({ folder, row: rowOfFolder(folder) }));
       return folders[0] === undefined ? [] : this.findings(folders[0]);
     }
-    if (item.kind === "folder") return this.findings(item.folder);
-    if (item.kind !== "finding" || item.finding.level === "ok") return [];
-    return [{ ...item, kind: "remedy" }];
+    if (item.row.children === undefined) return [];
+    return item.finding === undefined ? this.findings(item.folder) : [{ ...item, row: rowOfRemedy(item.finding) }];
   }
 
   private async findings(folder: vscode.WorkspaceFolder): Promise<HealthItem[]> {
@@ -97,16 +89,18 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
     try {
       const { findings } = await this.services.memoryOf(folder).command<Findings>(["doctor"], [], signal);
       this.view.description = `checked at ${when(new Date().toISOString(), Date.now(), vscode.env.language)}`;
-      return findings.map((finding) => ({ kind: "finding", folder, finding }));
+      return findings.map((finding) => ({ folder, finding, row: rowOfFinding(finding) }));
     } catch (error) {
       if (signal.aborted || (error instanceof MemoryError && NOT_SET_UP.has(error.code))) return [];
-      return [{ kind: "error", folder, error }];
+      const label = plain(describe(error), 300);
+      return [{ folder, row: { id: "error", label, tooltip: describe(error), icon: "error" } }];
     }
   }
 
   private async fix(item: HealthItem | undefined): Promise<void> {
-    const fix = item?.kind === "finding" || item?.kind === "remedy" ? fixOf(item.finding) : null;
-    if (item === undefined || !("finding" in item) || fix === null) return;
+    if (item?.finding === undefined) return;
+    const fix = fixOf(item.finding);
+    if (fix === null) return;
     if (fix.by === "extension") await vscode.commands.executeCommand(fix.command);
     else if (!(await this.runFix(item.folder, item.finding, fix))) return;
     this.refresh();

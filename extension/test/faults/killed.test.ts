@@ -95,7 +95,7 @@ describe.skipIf(PROGRAM === "")("the worker is killed", { timeout: 2 * LONG }, (
     await killed;
     expect(killed).toBeDefined();
     expect(shown.messages.join("\n")).toMatch(/^Compacted 3 summaries for topic retry-policy\./u);
-    expect(await compactionsOf(my.memory, undefined, soon())).toHaveLength(1);
+    expect(await compactionsOf(my.memory, null, soon())).toHaveLength(1);
     expect(await total()).toBe(4);
     expect(restarts()).toBe(1);
   });
