@@ -8,7 +8,7 @@ import { results } from "../core/layout";
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
 import { Pause } from "../core/pause";
-import { type Followed, FollowedJobs, outcomeOf } from "./followed";
+import { type Followed, FollowedJobs, type Outcome, outcomeOf } from "./followed";
 import { askFor } from "./requests";
 import { type Follow, type Kept, tallyOf } from "./tally";
 
@@ -33,7 +33,8 @@ export class StatusBar {
     this.item.name = "Memory";
     this.item.command = "cognee.showStatus";
     for (const job of this.followed.all) this.follows.set(job.jobId, { ...job, outcome: outcomeOf(job) });
-    this.removeEnded();
+    // What ended while no window was open: only a failure is still news.
+    this.removeIn("gone", "cancelled", "succeeded");
     services.owns(
       { dispose: () => this.timers.forEach((timer) => clearTimeout(timer)) },
       this.item,
@@ -45,7 +46,6 @@ export class StatusBar {
       }),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.show()),
     );
-    this.show();
     this.tell.begin();
   }
 
@@ -103,8 +103,7 @@ export class StatusBar {
       if (outcome.state === "succeeded") this.removeLater(follow);
     }
     if (!hasChanged) return;
-    this.removeGone();
-    this.show();
+    this.removeIn("gone", "cancelled");
     this.tell.begin();
   }
 
@@ -120,20 +119,9 @@ export class StatusBar {
     this.timers.add(timer);
   }
 
-  private removeGone(): void {
-    this.remove(
-      this.jobs
-        .filter(({ outcome }) => outcome.state === "gone" || outcome.state === "cancelled")
-        .map((job) => job.jobId),
-    );
-  }
-
-  /** What ended while no window was open: only a failure is still news. */
-  private removeEnded(): void {
-    const ended = new Set(["gone", "cancelled", "succeeded"]);
-    const done = this.jobs.filter(({ outcome }) => ended.has(outcome.state)).map(({ jobId }) => jobId);
-    for (const jobId of done) this.follows.delete(jobId);
-    this.followed.remove(new Set(done));
+  /** Follows the jobs in these states no more. */
+  private removeIn(...states: Outcome["state"][]): void {
+    this.remove(this.jobs.filter(({ outcome }) => states.includes(outcome.state)).map(({ jobId }) => jobId));
   }
 
   private show(): void {
