@@ -2,7 +2,7 @@
 
 import { relative, sep } from "node:path";
 import * as vscode from "vscode";
-import { answered, input, pick } from "../core/ask";
+import { answered, input, pick, waiting } from "../core/ask";
 import { describe, Ended, isAbort, MemoryError } from "../core/error";
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
@@ -95,21 +95,18 @@ export async function rememberConversation(services: Services, drafts: Drafts, g
   }
   requireShort(turns.map(({ text }) => text).join("\n"));
   const title = model === undefined ? "Reading the conversation…" : `${model.name} writes the summary…`;
-  const draft = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title, cancellable: true },
-    async (_, token) => {
-      try {
-        return await draftSummary(turns, model, token);
-      } catch (error) {
-        if (isAbort(error) || token.isCancellationRequested) return undefined;
-        services.log.warn(`[Remember] The model wrote no summary: ${describe(error)}`);
-        void vscode.window.showWarningMessage(
-          `The model wrote no summary: ${plain(describe(error))} The draft has the conversation itself.`,
-        );
-        return draftOfTurns(turns);
-      }
-    },
-  );
+  const draft = await waiting(title, async (signal) => {
+    try {
+      return await draftSummary(turns, model, signal);
+    } catch (error) {
+      if (isAbort(error) || signal.aborted) return undefined;
+      services.log.warn(`[Remember] The model wrote no summary: ${describe(error)}`);
+      void vscode.window.showWarningMessage(
+        `The model wrote no summary: ${plain(describe(error))} The draft has the conversation itself.`,
+      );
+      return draftOfTurns(turns);
+    }
+  });
   if (draft !== undefined) await drafts.open(draft, folder);
 }
 
