@@ -6,18 +6,8 @@ import { type Turn, withinBudget } from "../remember/turns";
 const HISTORY_SHARE = 0.3;
 const CHARACTERS_PER_TOKEN = 2.5;
 
-export interface Message {
-  readonly role: "user" | "assistant";
-  readonly text: string;
-}
-
 /** The messages for a question. `block` is the `context` block of the memory; empty if nothing fits the question. */
-export function messagesOf(
-  question: string,
-  block: string,
-  history: readonly Turn[],
-  maxInputTokens: number,
-): Message[] {
+export function messagesOf(question: string, block: string, history: readonly Turn[], maxInputTokens: number): Turn[] {
   const budget = Math.floor(maxInputTokens * HISTORY_SHARE * CHARACTERS_PER_TOKEN);
   return [
     { role: "user", text: instructions(block) },

@@ -9,7 +9,7 @@ import { Ended } from "../core/error";
 import { readAll } from "../core/json-files";
 import { day } from "../core/text";
 import type { Services } from "../core/services";
-import { confirmReading } from "./choices";
+import { chooseReading } from "./choices";
 import { type Previewed, runJob } from "./job";
 
 /** Shows what would happen, asks, and migrates. */
@@ -30,9 +30,9 @@ export async function migrate(services: Services, documents: Documents): Promise
     dryRun.failed === 0 ? "" : `${dryRun.failed} would fail.`,
     "You can undo it.",
   ];
-  const isConfirmed = await confirmReading(question, "Migrate", detail.filter(Boolean).join(" "));
+  const chosen = await chooseReading(question, [{ label: "Migrate", detail: detail.filter(Boolean).join(" ") }]);
   close();
-  if (!isConfirmed) return;
+  if (chosen === undefined) return;
   const done = (await runJob(services, folder, { kind: "migrate", payload: {} }, "Migrating…")) as Migration;
   const failed = done.failed === 0 ? "" : `${done.failed} failed.`;
   const message =

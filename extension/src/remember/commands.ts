@@ -6,13 +6,14 @@ import { answered, input, pick, waiting } from "../core/ask";
 import { describe, Ended, isAbort, MemoryError } from "../core/error";
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
-import { draftOfTurns, draftSummary, type Turn } from "./conversation";
+import { draftOfTurns, draftSummary } from "./conversation";
 import { type Drafts, targetFolder } from "./drafts";
 import type { KeptJob } from "./kept";
 import type { Outbox } from "./outbox";
 import { turnsOf } from "./paste";
 import { EMPTY } from "./summary";
 import { askTopic } from "./topic";
+import type { Turn } from "./turns";
 
 /** The most of a selection or the clipboard that is taken: a job file holds 1 MiB. */
 const LONGEST_TEXT = 200_000;

@@ -4,8 +4,6 @@ import * as vscode from "vscode";
 import { decisionsIn, promptOf, topicOf, type Turn, withinBudget } from "./turns";
 import { type Draft, EMPTY, lackOf, parseDraft } from "./summary";
 
-export type { Turn } from "./turns";
-
 /** The part of a model's input that the conversation may fill; the rest is for the request and the answer. */
 const SHARE = 0.7;
 /** Of a text in English, a token has about four characters; other scripts have fewer, so this is careful. */

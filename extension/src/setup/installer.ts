@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { statfs } from "node:fs/promises";
 import { MemoryError } from "../core/error";
-import { interpreterOf, programOf, type Machine } from "./places";
+import { programOf, type Machine } from "./places";
 import type { Environments } from "./environments";
 import { failureOf, noPython, tooFull } from "./failure";
 import { plan, type Bundle, type Plan } from "./plan";
@@ -133,7 +133,7 @@ export class Installer {
   }
 
   private python(environment: string): string {
-    return interpreterOf(environment, this.machine.platform);
+    return programOf(environment, this.machine.platform, "python");
   }
 
   private context(watch: Watch): Context {
