@@ -1,13 +1,11 @@
 /** A conversation, and the draft of its summary: by a language model, or by the user from its turns. */
 
 import * as vscode from "vscode";
-import { decisionsIn, promptOf, topicOf, type Turn, withinBudget } from "./turns";
+import { decisionsIn, promptOf, topicOf, type Turn, withinBudget, withinTokens } from "./turns";
 import { type Draft, EMPTY, lackOf, parseDraft } from "./summary";
 
 /** The part of a model's input that the conversation may fill; the rest is for the request and the answer. */
 const SHARE = 0.7;
-/** Of a text in English, a token has about four characters; other scripts have fewer, so this is careful. */
-const CHARACTERS_PER_TOKEN = 2.5;
 /** The most of a conversation that a draft without a model holds. */
 const LONGEST_CONTEXT = 20_000;
 
@@ -22,8 +20,8 @@ export async function draftSummary(
 ): Promise<Draft> {
   const spoken = turns.filter(({ text }) => text.trim() !== "");
   if (model === undefined) return draftOfTurns(spoken);
-  const budget = Math.floor(model.maxInputTokens * SHARE * CHARACTERS_PER_TOKEN);
-  const message = vscode.LanguageModelChatMessage.User(promptOf(withinBudget(spoken, budget)));
+  const sent = withinTokens(spoken, model.maxInputTokens * SHARE);
+  const message = vscode.LanguageModelChatMessage.User(promptOf(sent));
   const justification = "To write the summary of this conversation, which you read before it is stored.";
   signal.throwIfAborted();
   const source = new vscode.CancellationTokenSource();
