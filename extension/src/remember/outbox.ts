@@ -1,6 +1,7 @@
 /** Gives summaries to a folder's memory without waiting for it. What cannot be dropped is kept and tried again. */
 
 import * as vscode from "vscode";
+import { offer } from "../core/ask";
 import { describe, MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import { ownerFile } from "../core/layout";
@@ -84,10 +85,9 @@ export class Outbox {
   async offerKept(): Promise<void> {
     const count = await this.sendKept();
     if (count === 0) return;
-    const again = "Remember Again…";
-    const message = `${count} summaries are kept that could not be stored yet.`;
-    if ((await vscode.window.showInformationMessage(message, again)) === again)
-      await vscode.commands.executeCommand("cognee.dropKept");
+    offer(this.services, `${count} summaries are kept that could not be stored yet.`, {
+      "Remember Again…": () => vscode.commands.executeCommand("cognee.dropKept"),
+    });
   }
 
   /** What is kept now. */

@@ -4,7 +4,7 @@
  */
 
 import * as vscode from "vscode";
-import { isConfirmed } from "../core/ask";
+import { isConfirmed, offer } from "../core/ask";
 import { describe, MemoryError } from "../core/error";
 import type { StartedWorkers } from "../life/started";
 import { SECTION, signalOf, type ProgramChange, type Services } from "../core/services";
@@ -78,21 +78,20 @@ export class SetUp implements vscode.Disposable {
     if (isNews) this.changed.fire("found");
     if (found?.isOwn !== true || this.wasUpdateLookedFor) return;
     this.wasUpdateLookedFor = true;
-    await this.offerUpdate();
+    await this.offerUpdate(services);
   }
 
-  private async offerUpdate(): Promise<void> {
+  private async offerUpdate(services: Services): Promise<void> {
     const bundle = await readBundle(this.bundleFolder);
     if (!isOutdated(bundle, await this.environments.stock())) {
       await this.environments.removeOutdated(Date.now());
       return;
     }
-    const update = "Update";
-    const chosen = await vscode.window.showInformationMessage(
+    offer(
+      services,
       `The memory's program can be updated to version ${bundle.version}. You can go on working meanwhile.`,
-      update,
+      { Update: () => vscode.commands.executeCommand("cognee.setUp") },
     );
-    if (chosen === update) await vscode.commands.executeCommand("cognee.setUp");
   }
 
   /** Makes the program usable: one that is there is checked, otherwise the extension's own is installed. */
@@ -136,13 +135,11 @@ export class SetUp implements vscode.Disposable {
       return;
     }
     await state.update(GRAPH_ASKED, true);
-    const add = "Add the Graph";
-    const chosen = await vscode.window.showInformationMessage(
+    offer(
+      services,
       "The memory is set up. cognee's knowledge graph can be added now in the background, or later by the command “Add the Knowledge Graph”: it draws and answers what connects topics, plans and decisions. It downloads 360 MB and takes 1.3 GB of disk.",
-      add,
-      "Not Now",
+      { "Add the Graph": () => vscode.commands.executeCommand("cognee.addGraph"), "Not Now": () => undefined },
     );
-    if (chosen === add) await vscode.commands.executeCommand("cognee.addGraph");
   }
 
   private async hasGraph(): Promise<boolean> {
