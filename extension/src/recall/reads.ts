@@ -1,6 +1,6 @@
 /** What the extension reads of a memory beside questions: topics, memories, past compactions. */
 
-import type { History, ListedJob, MemoriesPage, MemoryText, OpenItem, QueueStatus, ReviewedPair, Topic } from "#types";
+import type { History, ListedJob, MemoriesPage, MemoryText, OpenItems, QueueStatus, ReviewedPair, Topic } from "#types";
 import type { Memory } from "../core/memory";
 
 const MOST = { limit: 200 };
@@ -10,8 +10,8 @@ export async function topicsOf(memory: Memory, signal: AbortSignal): Promise<rea
 }
 
 /** The open questions and next steps, topic by topic, the newest first. */
-export async function openItemsOf(memory: Memory, signal: AbortSignal): Promise<readonly OpenItem[]> {
-  return (await memory.send({ route: "GET /v1/open", command: "memories open", values: MOST }, signal)).items;
+export function openItemsOf(memory: Memory, signal: AbortSignal): Promise<OpenItems> {
+  return memory.send({ route: "GET /v1/open", command: "memories open", values: MOST }, signal);
 }
 
 /** The pairs of decisions that may contradict each other, and those of which one was replaced or that were settled. */

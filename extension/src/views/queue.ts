@@ -112,11 +112,8 @@ export function rowOf(node: QueueNode, now: number, language: string): Row {
   }
 }
 
-function rowOfJob(
-  { job, progress: inFlight, about }: Extract<QueueNode, { kind: "job" }>,
-  now: number,
-  language: string,
-): Row {
+function rowOfJob(node: Extract<QueueNode, { kind: "job" }>, now: number, language: string): Row {
+  const { job, progress: inFlight, about } = node;
   const progress = inFlight?.progress ?? null;
   const state = STATE_NAMES[job.state];
   const percent =
@@ -133,7 +130,7 @@ function rowOfJob(
   const error = job.error === null ? "" : `${job.error.message} ${job.error.remediation}`;
   const hasRecord = job.state !== "waiting" && job.droppedAs === undefined;
   return {
-    id: `job:${job.state === "rejected" ? "rejected:" : ""}${job.id}`,
+    id: idOf(node),
     label: [job.kind === null ? plain(job.id, 80) : KIND_NAMES[job.kind], plain(about?.subject ?? "", 100)]
       .filter(Boolean)
       .join(": "),
