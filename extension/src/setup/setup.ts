@@ -16,7 +16,7 @@ import { Installer } from "./installer";
 import type { Purpose } from "./failure";
 import type { Machine } from "./places";
 import { isOutdated } from "./plan";
-import { addGraph, checkModel, errorOf, type Context, type Watch } from "./step";
+import { addGraph, checkModel, explained, type Context, type Watch } from "./step";
 
 const IS_SET_UP = "cognee.isSetUp";
 /** What the context key was when the editor was closed: views show it before the program was looked for. */
@@ -204,7 +204,7 @@ export class SetUp implements vscode.Disposable {
   }
 
   /** Runs a step of a program that the user installed. */
-  private async perform(
+  private perform(
     step: (program: string, context: Context) => Promise<void>,
     program: string,
     watch: Watch,
@@ -212,11 +212,7 @@ export class SetUp implements vscode.Disposable {
     purpose: Purpose = "set up",
   ): Promise<void> {
     const { home, environment } = this.machine;
-    try {
-      await step(program, { watch, signal, cwd: home, environment });
-    } catch (error) {
-      throw errorOf(error, signal, purpose);
-    }
+    return explained(purpose, signal, () => step(program, { watch, signal, cwd: home, environment }));
   }
 
   private async tell(services: Services, isSetUp: boolean): Promise<void> {
