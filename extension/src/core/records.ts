@@ -63,7 +63,7 @@ function watchResults(workspace: string, look: () => void): FSWatcher | undefine
 
 /** The result of a job that ended; throws what the record says if it did not succeed. */
 export function resultOf<K extends Kind>(record: EndedRecord<K>): Results[K] {
-  if (record.success) return record.result as Results[K];
+  if (record.success) return record.result;
   const { state, error } = record;
   if (error === null) throw new MemoryError("CANCELLED", `The job was ${state}.`);
   throw new MemoryError(error.code, error.message, error.remediation);
