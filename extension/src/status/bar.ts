@@ -90,10 +90,9 @@ export class StatusBar {
   /** Reads the records of a folder's jobs, or of one of them. */
   look(folder: string, jobId?: string): void {
     let hasChanged = false;
-    const one = jobId === undefined ? undefined : this.follows.get(jobId);
-    const looked = jobId === undefined ? this.follows.values() : one === undefined ? [] : [one];
-    for (const follow of looked) {
-      if (follow.folder !== folder || follow.outcome.state === "succeeded") continue;
+    for (const follow of this.jobs) {
+      if (follow.folder !== folder || (jobId !== undefined && follow.jobId !== jobId)) continue;
+      if (follow.outcome.state === "succeeded") continue;
       const outcome = outcomeOf(follow);
       const { state, generation } = follow.outcome;
       if (outcome.state === state && outcome.generation === generation) continue;
