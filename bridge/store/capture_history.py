@@ -75,11 +75,8 @@ class CaptureReader:
 def record_session(connection: sqlite3.Connection, session: CapturedSession) -> None:
     """Record what is captured from a session, instead of what was recorded before."""
     segments = [[each.turns, each.digest, each.memory_id] for each in session.segments]
-    connection.execute(
-        "INSERT OR REPLACE INTO captured_sessions VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (session.tool, session.session_id, session.path, session.version, session.state, session.captured_at,
-         json.dumps(segments)),
-    )  # fmt: skip
+    values = (*session[:-1], json.dumps(segments))
+    connection.execute("INSERT OR REPLACE INTO captured_sessions VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
 
 def record_turns(connection: sqlite3.Connection, tool: str, session_id: str, digests: Iterable[str]) -> None:
@@ -103,9 +100,8 @@ def drop_sources(connection: sqlite3.Connection, memory_ids: Iterable[str]) -> N
 
 
 def _session(row: tuple[Any, ...]) -> CapturedSession:
-    tool, session_id, path, version, state, captured_at, segments = row
-    made = tuple(CapturedSegment(turns, digest, memory_id) for turns, digest, memory_id in json.loads(segments))
-    return CapturedSession(tool, session_id, path, version, state, captured_at, made)
+    session = CapturedSession(*row)
+    return session._replace(segments=tuple(CapturedSegment(*each) for each in json.loads(row[-1])))
 
 
 def _source(row: tuple[Any, ...]) -> CaptureSource:

@@ -22,14 +22,11 @@ class LlmUsage:
 
     def of_day(self, day: str) -> Spent:
         """The usage of a UTC day such as ``2026-11-20``."""
-        return self._sum("day = ?", day)
+        return _sum(self._connection, "day = ?", day)
 
     def of_job(self, job_id: str) -> Spent:
         """The usage of a job in the last 90 days; older days are deleted."""
-        return self._sum("job_id = ?", job_id)
-
-    def _sum(self, where: str, value: str) -> Spent:
-        return _sum(self._connection, where, value)
+        return _sum(self._connection, "job_id = ?", job_id)
 
     def begin(self, job_id: str, estimate: int, now: datetime, require: Callable[[Spent, Spent], None]) -> Call:
         """Record a call that is about to be sent, unless ``require`` raises.

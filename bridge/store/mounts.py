@@ -70,7 +70,8 @@ def describe(path: Path) -> Mount:
 
 
 def require_safe(workspace: Workspace, allow: bool) -> None:
-    """Raises JobError: STORE_MOUNT_UNSAFE where memory.db could be damaged, unless ``allow``."""
+    """Raises JobError: STORE_MOUNT_UNSAFE where memory.db could be damaged, unless ``allow``. Call it before
+    ``opening.open_store``, and before what that needs."""
     mount = describe(workspace.memory)
     if not mount.wal and not allow:
         where = "a disk of Windows" if mount.wsl else f"a mount of type {mount.fstype}"

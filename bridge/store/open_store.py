@@ -21,7 +21,7 @@ from ..embedding.local_models import changes_by_itself, config_of
 from ..settings import Settings
 from ..slices import Progress, ignore_progress
 from ..team import membership
-from . import opening
+from . import mounts, opening
 
 if TYPE_CHECKING:
     from ..team.membership import Membership
@@ -169,7 +169,7 @@ class OpenStore:
             deadline = time.monotonic() + _LOCK_PATIENCE_SECONDS
             while True:
                 try:
-                    opening.require_safe(self.workspace, self.settings.allow_unsafe_mount)
+                    mounts.require_safe(self.workspace, self.settings.allow_unsafe_mount)
                     embedder = self.embedder
                     with self.loading():  # opening rebuilds a damaged index
                         self._store = opening.open_store(self.workspace, embedder, new_model=new_model, team=self.team)

@@ -27,16 +27,6 @@ if TYPE_CHECKING:
     from .team.position import CopyState
 
 
-def require_safe(workspace: Workspace, allow_unsafe_mount: bool) -> None:
-    """Raises JobError: STORE_MOUNT_UNSAFE where the store could be damaged, unless ``allow_unsafe_mount``.
-
-    It is a rule of SQLite's write-ahead log. Call it before ``open_store``, and before what that needs.
-    """
-    from . import mounts
-
-    mounts.require_safe(workspace, allow_unsafe_mount)
-
-
 def open_store(
     workspace: Workspace,
     embedder: Embedder,

@@ -1,27 +1,20 @@
 // Why a memory is found: the parts of its score, adding up, as the worker explains them.
-import { post } from "./api.js";
-import { html, useEffect, useState } from "./html.js";
-import { Facts, HIGHEST_FEEDBACK, HIGHEST_STATUS, Meter, Problem, Waiting } from "./parts.js";
+import { html } from "./html.js";
+import { useAnswer } from "./live.js";
+import { Facts, HIGHEST_FEEDBACK, HIGHEST_STATUS, Meter, Waiting } from "./parts.js";
 import { exact, score } from "./words.js";
 
 /** `answer` is the one that contains the hit: its `as_of` and filters give the same digits again. */
 export function Explanation({ hit, query, answer }) {
-  const [found, set] = useState(null);
-  useEffect(() => {
-    let over = false;
-    const { topic_id, status } = query;
-    const asked = {
-      query: query.q, ids: [hit.memory_number], limit: Math.max(1, answer.result_count), as_of: answer.as_of,
-      include_superseded: answer.include_superseded, ...(topic_id && { topic_id }), ...(status && { status }),
-    };
-    post("/v1/explain", asked).then((data) => { if (!over) set({ data }); }, (error) => { if (!over) set({ error }); });
-    return () => { over = true; };
-  }, []);
-  if (found?.error) return html`<div class="why"><${Problem} error=${found.error} /></div>`;
-  if (!found) return html`<div class="why"><${Waiting} what="the explanation" /></div>`;
-  const item = found.data.items.find((each) => each.id === hit.memory_number);
+  const { topic_id, status } = query;
+  const { data, error } = useAnswer("/v1/explain", {
+    query: query.q, ids: [hit.memory_number], limit: Math.max(1, answer.result_count), as_of: answer.as_of,
+    include_superseded: answer.include_superseded, ...(topic_id && { topic_id }), ...(status && { status }),
+  });
+  if (!data) return html`<div class="why"><${Waiting} error=${error} what="the explanation" /></div>`;
+  const item = data.items.find((each) => each.id === hit.memory_number);
   if (!item) return html`<div class="why"><p>It is not there any more.</p></div>`;
-  return html`<${Parts} hit=${hit} item=${item} ranking=${found.data.metadata.ranking} />`;
+  return html`<${Parts} hit=${hit} item=${item} ranking=${data.metadata.ranking} />`;
 }
 
 function Parts({ hit, item, ranking }) {

@@ -1,16 +1,13 @@
 // The compactions: what was merged and when, what was undone, and the button to undo one.
 import { runJob, withQuery } from "./api.js";
-import { html, useEffect, useState } from "./html.js";
+import { html, useState } from "./html.js";
 import { useLive } from "./live.js";
 import { announce, Confirm, Time, useAction } from "./parts.js";
 import { to } from "./route.js";
 import { many } from "./words.js";
 
-export function History({ topic, round = 0, changed = () => {} }) {
-  const { data, again } = useLive(withQuery("/v1/history", { topic_id: topic, limit: 20 }), 5);
-  useEffect(() => {
-    if (round) again();
-  }, [round]);
+export function History({ topic, round, changed = () => {} }) {
+  const { data, again } = useLive(withQuery("/v1/history", { topic_id: topic, limit: 20 }), 5, round);
   if (!data?.compactions.length) return null;
   return html`<section class="panel" aria-labelledby="history"><h2 id="history">History</h2>
     <ul class="lines">${data.compactions.map((made) => html`<${Made} key=${`${made.decision_record_id} ${made.applied_at}`} made=${made} topic=${topic} changed=${() => { again(); changed(); }} />`)}</ul>

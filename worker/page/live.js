@@ -1,5 +1,5 @@
 // What is shown stays true: answers that are asked for again while the tab is seen, and a clock that moves.
-import { connection, get, onConnection } from "./api.js";
+import { connection, get, onConnection, post } from "./api.js";
 import { useEffect, useLayoutEffect, useState } from "./html.js";
 
 const MOST_KEPT = 40;
@@ -15,12 +15,13 @@ function keep(path, found) {
 }
 
 /**
- * The answer for a path, asked for again every so many seconds while the tab is seen; null asks for nothing.
+ * The answer for a path, asked for again every so many seconds while the tab is seen, and at once when `version` is
+ * another one; null asks for nothing.
  *
  * `data` is the last good answer, else undefined; `stale` says that it is of the former path, until the new one's is
  * there; `error` what went wrong in the last look; `again()` looks at once. While no answer comes, the pauses grow.
  */
-export function useLive(path, seconds) {
+export function useLive(path, seconds, version) {
   const [shown, show] = useState({ path: null });
   const [round, setRound] = useState(0);
   useEffect(() => {
@@ -54,11 +55,24 @@ export function useLive(path, seconds) {
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", look);
     };
-  }, [path, seconds, round]);
+  }, [path, seconds, round, version]);
   const known = shown.path === path ? shown.data : kept.get(path)?.data;
   const error = shown.path === path ? shown.error : null;
   const current = { data: known ?? shown.data, stale: known === undefined, error };
   return { ...current, again: () => setRound((number) => number + 1) };
+}
+
+/** The answer to a question, asked again when one of `parts` changes: `{busy, data, error}`. */
+export function useAnswer(path, body, parts = []) {
+  const [found, set] = useState({ busy: true });
+  useEffect(() => {
+    let over = false;
+    const show = (next) => { if (!over) set(next); };
+    set((last) => ({ ...last, busy: true }));
+    post(path, body).then((data) => show({ busy: false, data }), (error) => show({ busy: false, error }));
+    return () => { over = true; };
+  }, parts);
+  return found;
 }
 
 function same(one, other) {

@@ -1,9 +1,9 @@
 // What is remembered: the newest first, or what fits a question, with the parts of each score.
-import { post, withQuery } from "./api.js";
+import { withQuery } from "./api.js";
 import { Explanation } from "./explanation.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
-import { useLive } from "./live.js";
-import { announce, Empty, Heading, HIGHEST_FEEDBACK, HIGHEST_STATUS, Meter, Notes, Problem, Status, Time, Waiting } from "./parts.js";
+import { useAnswer, useLive } from "./live.js";
+import { announce, Empty, Heading, HIGHEST_FEEDBACK, HIGHEST_STATUS, Meter, Notes, Status, Time, Waiting } from "./parts.js";
 import { go, to } from "./route.js";
 import { inCode, many, said, score } from "./words.js";
 
@@ -75,26 +75,15 @@ function Newest({ query }) {
 const MOST_HITS = 10, MOST_TOKENS = 20_000;
 
 function Hits({ query }) {
-  const [found, set] = useState({ busy: true });
   const { q, topic_id, status, superseded } = query;
+  const asked = { query: q, max_results: MOST_HITS, max_tokens: MOST_TOKENS, include_superseded: superseded === "yes" };
+  const body = { ...asked, ...(topic_id && { topic_id }), ...(status && { status }) };
+  const { busy, data: answer, error } = useAnswer("/v1/retrieve", body, [q, topic_id, status, superseded]);
   useEffect(() => {
-    let over = false;
-    set((last) => ({ ...last, busy: true }));
-    const asked = { query: q, max_results: MOST_HITS, max_tokens: MOST_TOKENS, include_superseded: superseded === "yes" };
-    post("/v1/retrieve", { ...asked, ...(topic_id && { topic_id }), ...(status && { status }) }).then(
-      (answer) => {
-        if (over) return;
-        set({ busy: false, answer });
-        announce(`${many(answer.result_count, "memory", "memories")} found.`);
-      },
-      (error) => { if (!over) set({ busy: false, error }); },
-    );
-    return () => { over = true; };
-  }, [q, topic_id, status, superseded]);
-  if (found.error) return html`<${Problem} error=${found.error} />`;
-  if (!found.answer) return html`<${Waiting} what="what fits" />`;
-  const { answer } = found;
-  return html`<section aria-label="What fits" aria-busy=${found.busy}>
+    if (answer) announce(`${many(answer.result_count, "memory", "memories")} found.`);
+  }, [answer]);
+  if (!answer) return html`<${Waiting} error=${error} what="what fits" />`;
+  return html`<section aria-label="What fits" aria-busy=${busy}>
     <p class="faint">${answer.result_count === answer.total_results ? many(answer.result_count, "memory", "memories") : `the best ${answer.result_count} of ${many(answer.total_results, "memory", "memories")} that fit`},
       half-life ${answer.half_life_days} days${answer.include_superseded ? ", superseded ones too" : ""}</p>
     <${Notes} of=${answer} />

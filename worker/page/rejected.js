@@ -1,6 +1,6 @@
 // Files that could not become jobs, and why.
 import { post, withQuery } from "./api.js";
-import { html, useEffect, useState } from "./html.js";
+import { html, useState } from "./html.js";
 import { useLive } from "./live.js";
 import { Problem, Remedy, Time, useAction } from "./parts.js";
 import { bytes, count, many } from "./words.js";
@@ -9,11 +9,7 @@ const EVERY_SECONDS = 10;
 const LIMIT = 50, SHOWN = 3;
 
 export function Rejected({ version }) {
-  const { data, again } = useLive(withQuery("/v1/rejected", { limit: LIMIT }), EVERY_SECONDS);
-  const [first] = useState(version);
-  useEffect(() => {
-    if (version !== first) again();
-  }, [version]);
+  const { data, again } = useLive(withQuery("/v1/rejected", { limit: LIMIT }), EVERY_SECONDS, version);
   const [all, setAll] = useState(false);
   if (!data?.total) return null;
   const shown = all ? data.files : data.files.slice(0, SHOWN);

@@ -30,11 +30,11 @@ export function WorkerLine({ worker, now, again }) {
   const [asking, setAsking] = useState(false);
   const beat = worker.heartbeat;
   const state = stateOf(worker, now);
-  const ask = (request) => action.run(async () => {
+  const ask = (request) => async () => {
     const found = await post("/v1/control", { request });
     again();
     return found;
-  });
+  };
   return html`<section class="worker" data-worker=${state} aria-label="Worker">
     <p class="worker-state">
       <span class="dot" aria-hidden="true"></span>
@@ -45,14 +45,13 @@ export function WorkerLine({ worker, now, again }) {
     </p>
     ${worker.alive && html`<div class="row">
       ${state === "paused"
-        ? html`<button data-tone="accent" disabled=${action.busy} onClick=${() => ask("resume")}>Resume</button>`
-        : html`<button disabled=${action.busy || state !== "ready"} onClick=${() => ask("pause")}>Pause</button>`}
+        ? html`<button data-tone="accent" disabled=${action.busy} onClick=${() => action.run(ask("resume"))}>Resume</button>`
+        : html`<button disabled=${action.busy || state !== "ready"} onClick=${() => action.run(ask("pause"))}>Pause</button>`}
       <button disabled=${action.busy || !["ready", "paused"].includes(state)} onClick=${() => setAsking(true)}>Drain…</button>
     </div>`}
     ${action.done?.obeyed === false && html`<p class="note">Requested: ${action.done.request}. The worker has not handled the request yet.</p>`}
     ${!asking && html`<${Problem} error=${action.error} />`}
-    ${asking && html`<${Confirm} title="Drain the queue?" verb="Drain and stop" action=${action}
-      act=${async () => { const found = await post("/v1/control", { request: "drain" }); again(); return found; }} close=${() => setAsking(false)}>
+    ${asking && html`<${Confirm} title="Drain the queue?" verb="Drain and stop" action=${action} act=${ask("drain")} close=${() => setAsking(false)}>
       <p>The worker runs the due jobs, accepts no more, and stops. This page then gets no more answers.
         New jobs wait in the inbox until a worker is started.</p>
     <//>`}

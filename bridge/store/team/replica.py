@@ -28,7 +28,7 @@ from ..vector_index import VectorIndex
 from ..word_index import WordIndex
 from .row_forms import RowForms
 from .set_aside import RowSetAside, note_set_aside, rows_set_aside
-from .tables import MEMORIES, SEQUENCES, TABLES, Table, quoted
+from .tables import MEMORIES, SEQUENCES, TABLES, Table, insert, quoted
 
 _IN_MEMORY = 16 * 1024 * 1024
 
@@ -178,12 +178,7 @@ class Replica:
         for row in changed:
             self._connection.execute(f"DELETE FROM {table.name} WHERE {table.where()}", json.loads(row.key))  # noqa: S608 - constants
             if row.value is not None:
-                self._insert(table.name, {name: row.value[name] for name in names})
-
-    def _insert(self, table: str, value: dict[str, Any]) -> None:
-        names = ", ".join(map(quoted, value))
-        marks = ", ".join("?" * len(value))
-        self._connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", list(value.values()))  # noqa: S608 - constants
+                insert(self._connection, table.name, {name: row.value[name] for name in names})
 
     def _raise_sequence(self, table: str, seq: int) -> None:
         changed = self._connection.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (seq, table))
@@ -250,7 +245,7 @@ class Replica:
             names = self._columns[MEMORIES.name]
             value = {name: arrival.value[name] for name in names}
             place = {"passage_row": passage_row, "passage_count": size, "whole_row": whole_row}
-            self._insert(MEMORIES.name, value | place)
+            insert(self._connection, MEMORIES.name, value | place)
             if not value["hidden"]:
                 self._words.add(self._memory(value["number"]))
                 self._outbox.enqueue(value["id"], "write", now)

@@ -33,7 +33,7 @@ from .. import capture_history, compaction_history, extractions, feedback, migra
 from ..history_digests import without_texts
 from ..values import Addition, CapturedSession, CaptureSource, Compaction, Extraction, Feedback, PairVerdict
 from .row_forms import RowForms
-from .tables import MEMORIES, SEQUENCES, TABLES, quoted
+from .tables import MEMORIES, SEQUENCES, TABLES, insert, quoted
 
 _JSON = frozenset(["body", "sources", "conflicts", "restored", "found", "segments", "evidence", *LISTS])
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
@@ -74,7 +74,7 @@ class RowChecks:
         """Read the row as the store does, and compare it with what the store writes from what it has read."""
         with self._trial() as connection:
             local = dict.fromkeys(_TABLES[table].local, 0)
-            _insert(connection, table, value | local)
+            insert(connection, table, value | local)
             read, write = _KINDS.get(table, (None, None))
             found = None if read is None else read(connection, value)
         if write is None:
@@ -96,11 +96,6 @@ class RowChecks:
             yield self._connection
         finally:
             self._connection.execute("ROLLBACK")
-
-
-def _insert(connection: sqlite3.Connection, table: str, value: Mapping[str, Any]) -> None:
-    names, marks = ", ".join(map(quoted, value)), ", ".join("?" * len(value))
-    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", list(value.values()))  # noqa: S608 - columns of the table
 
 
 # --- forms that the columns' names tell ---

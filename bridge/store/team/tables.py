@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +52,12 @@ TABLES = (
 # The highest numbers that SQLite has given, which must not be given again after their rows were deleted.
 SEQUENCES = "sqlite_sequence"
 NUMBERED = ("memories", "compactions")
+
+
+def insert(connection: sqlite3.Connection, table: str, value: Mapping[str, Any]) -> None:
+    """Insert a row with these columns."""
+    names, marks = ", ".join(map(quoted, value)), ", ".join("?" * len(value))
+    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", list(value.values()))  # noqa: S608 - columns of the table
 
 
 def quoted(name: str) -> str:

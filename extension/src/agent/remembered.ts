@@ -1,37 +1,31 @@
 /** What an agent gives to be remembered: its input, checked; and what the user is asked to confirm. */
 
 import { escaped } from "../core/text";
-import { type Draft, EMPTY, planOf } from "../remember/summary";
-
-const LISTS = [
-  ["decisions", "decisions"],
-  ["rationale", "rationale"],
-  ["open_questions", "openQuestions"],
-  ["next_steps", "nextSteps"],
-  ["references", "references"],
-] as const;
+import { type Draft, EMPTY, type List, LISTS, planOf } from "../remember/summary";
 
 /** The most characters of all texts together. */
 const LONGEST = 50_000;
 
-/** The draft of an agent's input; a sentence that says what is wrong with it, for the agent. */
-export function draftOf(input: unknown): Draft | string {
-  if (typeof input !== "object" || input === null) return "The input must be an object with topic and context.";
+/** The draft of an agent's input. Throws an error with a sentence that says what is wrong with it, for the agent. */
+export function draftOf(input: unknown): Draft {
+  if (typeof input !== "object" || input === null)
+    throw new Error("The input must be an object with topic and context.");
   const given = input as Record<string, unknown>;
   const topic = textOf(given["topic"]);
   const context = textOf(given["context"]);
-  if (topic === "" || context === "") return "topic and context must be texts that are not empty.";
-  const lists: Partial<Record<(typeof LISTS)[number][1], string[]>> = {};
-  for (const [name, field] of LISTS) {
+  if (topic === "" || context === "") throw new Error("topic and context must be texts that are not empty.");
+  const lists: Partial<Record<List, string[]>> = {};
+  for (const [name] of LISTS) {
     const value = given[name];
     if (value === undefined || value === null) continue;
     if (!Array.isArray(value) || value.some((each) => typeof each !== "string"))
-      return `${name} must be a list of texts.`;
-    lists[field] = (value as string[]).map((each) => each.trim()).filter(Boolean);
+      throw new Error(`${name} must be a list of texts.`);
+    lists[name] = (value as string[]).map((each) => each.trim()).filter(Boolean);
   }
   const draft: Draft = { ...EMPTY, topic: topic.replace(/\s+/gu, " "), context, ...lists };
   const length = JSON.stringify(draft).length;
-  return length > LONGEST ? `The summary has ${length} characters; at most ${LONGEST} are stored. Shorten it.` : draft;
+  if (length <= LONGEST) return draft;
+  throw new Error(`The summary has ${length} characters; at most ${LONGEST} are stored. Shorten it.`);
 }
 
 /** All that would be stored, as Markdown in which the texts have no meaning of their own. */
@@ -47,8 +41,8 @@ export function confirmationOf(draft: Draft, folder: string): string {
   const lists: readonly (readonly [string, readonly string[]])[] = [
     ["Decisions", draft.decisions],
     ["Rationale", draft.rationale],
-    ["Open Questions", draft.openQuestions],
-    ["Next Steps", draft.nextSteps],
+    ["Open Questions", draft.open_questions],
+    ["Next Steps", draft.next_steps],
     ["References", draft.references],
     ["Plan", plan === null ? [] : [plan]],
   ];

@@ -59,7 +59,6 @@ export class RememberTool implements vscode.LanguageModelTool<unknown> {
     input,
   }: vscode.LanguageModelToolInvocationPrepareOptions<unknown>): vscode.PreparedToolInvocation {
     const draft = draftOf(input);
-    if (typeof draft === "string") throw new Error(draft);
     return {
       invocationMessage: `Remembering “${plain(draft.topic)}”`,
       confirmationMessages: {
@@ -71,7 +70,6 @@ export class RememberTool implements vscode.LanguageModelTool<unknown> {
 
   async invoke({ input }: vscode.LanguageModelToolInvocationOptions<unknown>): Promise<vscode.LanguageModelToolResult> {
     const draft = draftOf(input);
-    if (typeof draft === "string") throw new Error(draft);
     const folder = folderOf(this.services, input);
     const sent = await forAgent(() => this.outbox.send(folder, draft));
     return textResult(

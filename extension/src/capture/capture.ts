@@ -120,16 +120,12 @@ export class Capture {
   }
 
   private async draft(turns: readonly Turn[], model: vscode.LanguageModelChat | undefined) {
-    const source = new vscode.CancellationTokenSource();
     const end = AbortSignal.any([this.services.ended, AbortSignal.timeout(MODEL_MS)]);
-    end.addEventListener("abort", () => source.cancel());
     try {
-      return await draftSummary(turns, model, source.token);
+      return await draftSummary(turns, model, end);
     } catch (error) {
       this.services.log.warn(`[Capture] The model wrote no summary: ${describe(error)}`);
       return draftOfTurns(turns);
-    } finally {
-      source.dispose();
     }
   }
 }

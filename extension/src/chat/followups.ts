@@ -1,5 +1,6 @@
 /** What is offered after an answer: the next questions, and to remember the conversation. */
 
+import type { ChatFollowup } from "vscode";
 import { decisionsIn, type Turn } from "../remember/turns";
 
 /** What an answer leaves for the offers after it, as the editor stores it with the conversation. */
@@ -12,17 +13,11 @@ export interface Outcome {
   readonly said?: string;
 }
 
-export interface Followup {
-  readonly prompt: string;
-  readonly command?: string;
-  readonly label: string;
-}
-
 /** Whether something was decided in these turns, so that it is worth remembering. */
 export const hasDecisions = (turns: readonly Turn[]): boolean => decisionsIn(turns).length > 0;
 
-export function followupsOf(outcome: Outcome): Followup[] {
-  const offers: Followup[] = [];
+export function followupsOf(outcome: Outcome): ChatFollowup[] {
+  const offers: ChatFollowup[] = [];
   const { command, topic } = outcome;
   if (topic !== undefined && command !== "history") {
     offers.push({ prompt: topic, command: "history", label: "What was decided about it before?" });

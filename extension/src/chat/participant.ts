@@ -194,7 +194,7 @@ async function remember({
   stream.progress(`${request.model.name} writes the summary…`);
   let draft = draftOfTurns(turns);
   try {
-    draft = await draftSummary(turns, request.model, token);
+    draft = await draftSummary(turns, request.model, signalOf(token));
   } catch (error) {
     if (isAbort(error) || token.isCancellationRequested) return;
     services.log.warn(`[Chat] The model wrote no summary: ${describe(error)}`);

@@ -1,30 +1,16 @@
 /** What is sent to the chat's model: instructions, the block of memories as data, the latest turns, the question. */
 
-import { type Turn, withinBudget } from "../remember/turns";
+import { type Turn, withinTokens } from "../remember/turns";
 
-/** The part of a model's input that earlier turns may fill, and how many characters a token has at least. */
+/** The part of a model's input that earlier turns may fill. */
 const HISTORY_SHARE = 0.3;
-const CHARACTERS_PER_TOKEN = 2.5;
-
-export interface Message {
-  readonly role: "user" | "assistant";
-  readonly text: string;
-}
 
 /** The messages for a question. `block` is the `context` block of the memory; empty if nothing fits the question. */
-export function messagesOf(
-  question: string,
-  block: string,
-  history: readonly Turn[],
-  maxInputTokens: number,
-): Message[] {
-  const budget = Math.floor(maxInputTokens * HISTORY_SHARE * CHARACTERS_PER_TOKEN);
+export function messagesOf(question: string, block: string, history: readonly Turn[], maxInputTokens: number): Turn[] {
+  const earlier = history.filter(({ text }) => text.trim() !== "");
   return [
     { role: "user", text: instructions(block) },
-    ...withinBudget(
-      history.filter(({ text }) => text.trim() !== ""),
-      budget,
-    ),
+    ...withinTokens(earlier, maxInputTokens * HISTORY_SHARE),
     { role: "user", text: question },
   ];
 }

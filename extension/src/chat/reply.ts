@@ -1,7 +1,7 @@
 /** What the chat shows of memories: a line for each hit, and their notes. What a memory says is text. */
 
 import type { RetrievalHit } from "#types";
-import { escaped, day } from "../core/text";
+import { cut, day, escaped } from "../core/text";
 import { badge, dateOf, passageOf, replaces, standing, titleOf } from "../recall/hit";
 
 const LONGEST_TITLE = 120;
@@ -44,9 +44,4 @@ export class WithoutImages {
     this.held = "";
     return rest;
   }
-}
-
-function cut(text: string, longest: number): string {
-  const characters = Array.from(text);
-  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join("")}…`;
 }

@@ -1,18 +1,11 @@
 /** Drops a job file into a workspace's inbox: the whole file appears at once, and survives a power cut. */
 
-import { randomUUID } from "node:crypto";
-import { mkdir, open, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
+import { mkdir } from "node:fs/promises";
 import type { JobFile } from "#types";
 import { MemoryError } from "./error";
+import { writeWhole } from "./json-files";
 import { inbox } from "./layout";
 import { isOwnFolder } from "./own";
-
-/** Errors of a rename that pass on Windows, where a virus scanner may hold the file for a moment. */
-const PASSING = new Set(["EPERM", "EACCES", "EBUSY"]);
-const ATTEMPTS = 6;
-const FIRST_PAUSE_MS = 10;
 
 /**
  * Writes a hidden file, syncs it, and renames it to `<job_id>.json`. An equal file that is dropped again, as by another
@@ -30,34 +23,4 @@ export async function drop(workspace: string, job: JobFile): Promise<void> {
     );
   }
   await writeWhole(folder, `${job.job_id}.json`, job);
-}
-
-/** Writes a JSON file of a folder, synced: the whole file appears at once. Throws the error of the file system; then nothing of it remains. */
-export async function writeWhole(folder: string, name: string, content: unknown): Promise<void> {
-  const part = join(folder, `.${name}.${randomUUID()}.tmp`);
-  try {
-    const file = await open(part, "w", 0o600);
-    try {
-      await file.writeFile(JSON.stringify(content));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await renameWithRetries(part, join(folder, name));
-  } catch (error) {
-    await rm(part, { force: true }).catch(() => undefined);
-    throw error;
-  }
-}
-
-async function renameWithRetries(from: string, to: string): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await rename(from, to);
-      return;
-    } catch (error) {
-      if (attempt === ATTEMPTS || !PASSING.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
-      await pause(FIRST_PAUSE_MS * 2 ** attempt);
-    }
-  }
 }

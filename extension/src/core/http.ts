@@ -2,16 +2,12 @@
 
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Routes } from "#types";
+import type { Refusal } from "#types";
 import { MemoryError } from "./error";
 import { livingWorker } from "./heartbeat";
 import { isOwnFile, isOwnFolder } from "./own";
 import { tokenFile } from "./layout";
-
-/** The routes whose answers have an envelope with `success`. */
-type Route = keyof Routes & (`GET /v1/${string}` | `POST /v1/${string}`);
-type Body<R extends Route> = Routes[R] extends { body: infer B } ? B : undefined;
-type Answer<R extends Route> = Routes[R] extends { answer: infer A } ? A : never;
+import { type Answer, pathOf, type Request, type Route } from "./read";
 
 /** The address of a worker, and the file with its token, which changes at each start. */
 export interface Address {
@@ -28,36 +24,26 @@ export function address(workspace: string, now: number): Address | null {
   return typeof url === "string" && HERE.test(url) ? { url, tokenFile: tokenFile(workspace) } : null;
 }
 
-/**
- * Sends a request. `path` replaces the route's own path where that has a parameter. Throws MemoryError with the
- * answer's code and remedy; another error if the worker is not there (any more).
- */
+/** Sends a request. Throws MemoryError as the worker refuses it; another error if no worker is there (any more). */
 export async function request<R extends Route>(
   worker: Address,
-  route: R,
-  body: Body<R>,
+  asked: Request<R>,
   signal: AbortSignal,
-  path: string = route.slice(route.indexOf(" ") + 1),
 ): Promise<Answer<R>> {
   const token = await tokenOf(worker);
-  const method = route.slice(0, route.indexOf(" "));
-  const response = await fetch(worker.url + path, {
-    method,
+  const isPost = asked.route.startsWith("POST");
+  const response = await fetch(worker.url + pathOf(asked), {
+    method: isPost ? "POST" : "GET",
     headers: {
       Authorization: `Bearer ${token}`,
-      ...(method === "POST" ? { "Content-Type": "application/json" } : {}),
+      ...(isPost ? { "Content-Type": "application/json" } : {}),
     },
-    ...(method === "POST" ? { body: JSON.stringify(body ?? {}) } : {}),
+    body: isPost ? JSON.stringify(asked.values ?? {}) : null,
     signal,
   });
-  const answer = (await response.json()) as {
-    success: boolean;
-    error: string;
-    error_code: string;
-    remediation: string;
-  };
+  const answer = (await response.json()) as { success: true } | Refusal;
   if (answer.success) return answer as Answer<R>;
-  throw new MemoryError(answer.error_code, answer.error, answer.remediation);
+  throw MemoryError.of(answer);
 }
 
 /** A link may lead to the token of another workspace's worker, or to any other file, and would send it. */

@@ -1,25 +1,13 @@
 /** The memory of one workspace folder: ask it, and give it jobs. HTTP where a worker runs, else the command line. */
 
 import { randomUUID } from "node:crypto";
-import type {
-  ContextRequest,
-  ContextSuccess,
-  ExplainRequest,
-  ExplainSuccess,
-  Heartbeat,
-  JobFile,
-  Kind,
-  NewJob,
-  Results,
-  RetrievalSuccess,
-  RetrieveRequest,
-} from "#types";
+import type { Heartbeat, JobFile, Kind, NewJob, Results, Routes } from "#types";
 import { drop } from "./drop";
 import { MemoryError } from "./error";
 import { livingWorker } from "./heartbeat";
 import { address, request } from "./http";
 import { command, type Program } from "./program";
-import { type Answer, argumentsOf, pathOf, type Request, type Route } from "./read";
+import { type Answer, argumentsOf, type Request, type Route } from "./read";
 import { ended, readRecord, resultOf } from "./records";
 
 /** Codes after which the command line may still answer: the worker has changed or gone since its heartbeat was read. */
@@ -52,26 +40,15 @@ export class Memory {
 
   // --- questions ---
 
-  retrieve(body: RetrieveRequest, signal: AbortSignal): Promise<RetrievalSuccess> {
-    return this.ask("retrieve", body, signal);
-  }
-
-  explain(body: ExplainRequest, signal: AbortSignal): Promise<ExplainSuccess> {
-    return this.ask("explain", body, signal);
-  }
-
-  context(body: ContextRequest, signal: AbortSignal): Promise<ContextSuccess> {
-    return this.ask("context", body, signal);
-  }
-
-  private async ask<Q extends "retrieve" | "explain" | "context">(
+  /** Asks a question, and has a worker started for the next one. */
+  async ask<Q extends "retrieve" | "explain" | "context">(
     question: Q,
-    body: RetrieveRequest | ExplainRequest | ContextRequest,
+    body: Routes[`POST /v1/${Q}`]["body"],
     signal: AbortSignal,
   ): Promise<Answer<`POST /v1/${Q}`>> {
-    const asked = { route: `POST /v1/${question}`, command: question, values: body as Request<Route>["values"] };
-    const answer = await this.send(asked as Request<`POST /v1/${Q}`>, signal);
-    this.wakeUnlessLiving(); // for the next question
+    const route = `POST /v1/${question}` as const;
+    const answer = await this.send({ route, command: question, values: { ...body } }, signal);
+    this.wakeUnlessLiving();
     return answer;
   }
 
@@ -83,7 +60,7 @@ export class Memory {
     const worker = address(this.workspace, this.now());
     if (worker !== null) {
       try {
-        return await request(worker, asked.route, asked.values as never, signal, pathOf(asked));
+        return await request(worker, asked, signal);
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof MemoryError && !WORKER_CHANGED.has(error.code)) throw error;

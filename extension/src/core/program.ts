@@ -26,8 +26,8 @@ export async function command<Answer>(
 ): Promise<Answer> {
   const output = await run(program.path, [...verb, "--json", "--workspace", workspace, ...args], signal);
   const answer = parse(output.stdout);
-  if (output.code === 0 && answer !== undefined) return answer as Answer;
   if (isRefusal(answer)) throw MemoryError.of(answer);
+  if (answer !== undefined) return answer as Answer;
   const said = output.stderr.trim().split("\n").at(-1) ?? "";
   throw new MemoryError(
     "PROGRAM_FAILED",
@@ -73,6 +73,7 @@ function parse(text: string): unknown {
   }
 }
 
+/** An answer of doctor is none: it has the findings that were asked for, also where one of them is an error. */
 function isRefusal(answer: unknown): answer is Refusal {
-  return typeof answer === "object" && answer !== null && "error_code" in answer;
+  return typeof answer === "object" && answer !== null && "error_code" in answer && !("findings" in answer);
 }

@@ -21,7 +21,9 @@ export interface Request<R extends Route> {
 export function pathOf({ route, named = "", values = {} }: Request<Route>): string {
   const path = route.slice(route.indexOf(" ") + 1).replace(/\{\w+\}/u, encodeURIComponent(named));
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && value !== null) query.set(name, String(value));
+  }
   return route.startsWith("POST") || query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 

@@ -1,7 +1,7 @@
 /** The records of jobs in `results/`: the only truth about how a job is doing. */
 
 import { readFileSync, watch, type FSWatcher } from "node:fs";
-import type { EndedRecord, JobError, JobRecord, Kind, Results } from "#types";
+import type { EndedRecord, JobRecord, Kind, Results } from "#types";
 import { MemoryError } from "./error";
 import { recordFile, results } from "./layout";
 import { asError, reasonOf } from "./signal";
@@ -63,16 +63,8 @@ function watchResults(workspace: string, look: () => void): FSWatcher | undefine
 
 /** The result of a job that ended; throws what the record says if it did not succeed. */
 export function resultOf<K extends Kind>(record: EndedRecord<K>): Results[K] {
-  const { success, result, state, error } = record as { result: unknown } & Pick<
-    EndedRecord,
-    "success" | "state" | "error"
-  >;
-  if (success) return result as Results[K];
-  throw failure(state, error);
-}
-
-/** The error of a job that ended without success. */
-export function failure(state: string, error: JobError | null): MemoryError {
-  if (error === null) return new MemoryError("CANCELLED", `The job was ${state}.`);
-  return new MemoryError(error.code, error.message, error.remediation);
+  if (record.success) return record.result;
+  const { state, error } = record;
+  if (error === null) throw new MemoryError("CANCELLED", `The job was ${state}.`);
+  throw new MemoryError(error.code, error.message, error.remediation);
 }

@@ -47,22 +47,19 @@ export function readSettings(read: Read): { readonly settings: Settings; readonl
     }
     return clamped;
   };
-  const choice = <T extends string>(name: string, choices: readonly [T, ...T[]]): T => {
-    const value = read(name);
-    if (value === undefined || value === null) return choices[0];
-    const found = choices.find((each) => each === value);
-    if (found === undefined) {
-      warnings.push(`cogneeMemory.${name} is none of ${choices.join(", ")}; ${choices[0]} is used.`);
-    }
-    return found ?? choices[0];
-  };
+  const presets = ["long-lived", "contract"] as const;
+  const chosen = read("ranking.preset") ?? presets[0];
+  const preset = presets.find((each) => each === chosen);
+  if (preset === undefined) {
+    warnings.push(`cogneeMemory.ranking.preset is none of ${presets.join(", ")}; ${presets[0]} is used.`);
+  }
   const path = read("commandPath");
   const settings: Settings = {
     commandPath: typeof path === "string" ? path.trim() : "",
     alpha: number("ranking.alpha"),
     halfLifeDays: number("ranking.halfLifeDays"),
     relevanceFloor: number("relevanceFloor"),
-    preset: choice("ranking.preset", ["long-lived", "contract"]),
+    preset: preset ?? presets[0],
     maxResults: number("maxContextResults") ?? 5,
     maxTokens: number("maxContextTokens") ?? 2000,
     captureEnabled: read("capture.enabled") === true,

@@ -10,26 +10,25 @@ const ZERO_WIDTH_SPACE = "\u200b";
  * without either.
  */
 export function plain(text: string, longest = 200): string {
-  const line = text
-    .replace(/\s+/gu, " ")
-    .replace(CONTROLS, "")
-    .trim()
-    .replace(/[$\]](?=\()/gu, `$&${ZERO_WIDTH_SPACE}`);
-  const characters = Array.from(line);
-  return characters.length <= longest ? line : `${characters.slice(0, longest - 1).join("")}…`;
+  return cut(onOneLine(text).replace(/[$\]](?=\()/gu, `$&${ZERO_WIDTH_SPACE}`), longest);
+}
+
+/** A text of at most so many characters. */
+export function cut(text: string, longest: number): string {
+  const characters = Array.from(text);
+  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join("")}…`;
 }
 
 /** Text for a rendered Markdown document, on one line: nothing in it has a meaning in Markdown. */
 export function escaped(text: string): string {
-  return text
-    .replace(/\s+/gu, " ")
-    .replace(CONTROLS, "")
-    .trim()
+  return onOneLine(text)
     .replace(/[\\`*_{}[\]()#+\-.!|~$:/@]/gu, "\\$&")
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;");
 }
+
+const onOneLine = (text: string): string => text.replace(/\s+/gu, " ").replace(CONTROLS, "").trim();
 
 /**
  * A Markdown text without links, images and HTML: a backslash before their signs makes them text. Headings, lists and

@@ -2,9 +2,10 @@
 
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { livingWorker } from "../core/heartbeat";
+import { readAll } from "../core/json-files";
 
 /** In the extension's own folder, for the script that the editor runs when it is uninstalled: where the notes are. */
 const POINTER = "workers.path";
@@ -55,21 +56,10 @@ export class StartedWorkers {
   }
 
   private async living(): Promise<readonly { readonly workspace: string; readonly pid: number }[]> {
-    const names = await readdir(this.folder).catch((): string[] => []);
-    const notes = await Promise.all(names.map((name) => read(join(this.folder, name))));
-    return notes.flatMap((note) => {
-      const worker = note === null ? null : livingWorker(note.workspace, Date.now());
-      return worker !== null && worker.worker_id === note?.workerId
-        ? [{ workspace: note.workspace, pid: worker.pid }]
-        : [];
+    const notes = (await readAll(this.folder)) as Started[];
+    return notes.flatMap(({ workspace, workerId }) => {
+      const worker = livingWorker(workspace, Date.now());
+      return worker?.worker_id === workerId ? [{ workspace, pid: worker.pid }] : [];
     });
-  }
-}
-
-async function read(file: string): Promise<Started | null> {
-  try {
-    return JSON.parse(await readFile(file, "utf8")) as Started;
-  } catch {
-    return null; // a note that is damaged
   }
 }

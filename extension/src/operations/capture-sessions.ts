@@ -6,7 +6,7 @@ import type { Documents } from "../recall/documents";
 import { answered, offer } from "../core/ask";
 import { Ended } from "../core/error";
 import type { Services } from "../core/services";
-import { readFirst } from "./choices";
+import { READ_FIRST } from "./choices";
 import { type Previewed, runJob } from "./job";
 
 const COMMAND_MS = 30_000;
@@ -46,7 +46,7 @@ export async function captureSessions(services: Services, documents: Documents):
       canPickMany: true,
       ignoreFocusOut: true,
       title: "From which tools may this folder's sessions be captured?",
-      placeHolder: readFirst(),
+      placeHolder: READ_FIRST,
     },
   );
   close();

@@ -52,12 +52,7 @@ export async function chooseTopic(
 }
 
 /** Says how the document below a list is reached. */
-export const readFirst = (): string => "Read the document first: F6 goes there. Escape changes nothing.";
-
-/** Asks a question about a document that is open. True for ``yes``. */
-export async function confirmReading(question: string, yes: string, detail: string): Promise<boolean> {
-  return (await chooseReading(question, [{ label: yes, detail }])) === yes;
-}
+export const READ_FIRST = "Read the document first: F6 goes there. Escape changes nothing.";
 
 /**
  * Lets the user choose what to do about a document that is open: the list stays while the user reads. The label that
@@ -71,7 +66,7 @@ export async function chooseReading(
   // The first row is chosen by Enter: nobody confirms by an Enter too many.
   const picked = await vscode.window.showQuickPick([cancel, ...choices], {
     title: question,
-    placeHolder: readFirst(),
+    placeHolder: READ_FIRST,
     ignoreFocusOut: true,
   });
   return picked === undefined || picked === cancel ? undefined : picked.label;

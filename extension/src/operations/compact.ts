@@ -117,7 +117,7 @@ async function chooseConflicts(preview: CompactionPreview): Promise<string[] | u
 /** Undoes a compaction: of the record of a tree item, or one that the user chooses. */
 export async function restore(services: Services, value: unknown): Promise<void> {
   const { folder, subject } = await targetOf(services, value);
-  const compactions = await reading((signal) => compactionsOf(services.memoryOf(folder), undefined, signal));
+  const compactions = await reading((signal) => compactionsOf(services.memoryOf(folder), null, signal));
   const inForce = compactions.filter(({ restored_at }) => restored_at === null);
   let chosen = inForce.find(
     ({ decision_record_id }) => subject?.kind === "memory" && decision_record_id === subject.id,

@@ -38,7 +38,7 @@ export async function forget(services: Services, value: unknown): Promise<void> 
 async function whatGoes(memory: Memory, subject: Subject, signal: AbortSignal): Promise<string> {
   const lines: string[] = [];
   if (subject.kind === "topic") {
-    const { memories, total } = await memoriesOf(memory, { topicId: subject.topicId, limit: TITLES_SHOWN }, signal);
+    const { memories, total } = await memoriesOf(memory, { topic_id: subject.topicId, limit: TITLES_SHOWN }, signal);
     lines.push(total === 1 ? "This memory goes:" : `These ${total} memories go, drafts and superseded ones too:`);
     lines.push(...memories.map(({ memory_number, title }) => `${memory_number}: ${plain(title, 80)}`));
     if (total > memories.length) lines.push(`and ${total - memories.length} more`);
@@ -47,7 +47,7 @@ async function whatGoes(memory: Memory, subject: Subject, signal: AbortSignal): 
     if (text.migrated_from !== null || text.migrated_to.length > 0) {
       lines.push("It was migrated: its original, or what was made of it, goes as well.");
     }
-    const compactions = await compactionsOf(memory, subject.topicId ?? undefined, signal);
+    const compactions = await compactionsOf(memory, subject.topicId, signal);
     const inForce = compactions.filter(({ restored_at }) => restored_at === null);
     if (inForce.some(({ superseded }) => superseded.includes(subject.id))) {
       lines.push("The decision record that merged it is rebuilt from the others, or removed if fewer than two remain.");

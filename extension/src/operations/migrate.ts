@@ -1,15 +1,15 @@
 /** “Migrate Summaries of an Earlier Version” and “Undo a Migration”. */
 
-import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Migration, UndoneMigration } from "#types";
 import type { Documents } from "../recall/documents";
 import { answered, isConfirmed, offer, pick } from "../core/ask";
 import { Ended } from "../core/error";
+import { readAll } from "../core/json-files";
 import { day } from "../core/text";
 import type { Services } from "../core/services";
-import { confirmReading } from "./choices";
+import { chooseReading } from "./choices";
 import { type Previewed, runJob } from "./job";
 
 /** Shows what would happen, asks, and migrates. */
@@ -30,9 +30,9 @@ export async function migrate(services: Services, documents: Documents): Promise
     dryRun.failed === 0 ? "" : `${dryRun.failed} would fail.`,
     "You can undo it.",
   ];
-  const isConfirmed = await confirmReading(question, "Migrate", detail.filter(Boolean).join(" "));
+  const chosen = await chooseReading(question, [{ label: "Migrate", detail: detail.filter(Boolean).join(" ") }]);
   close();
-  if (!isConfirmed) return;
+  if (chosen === undefined) return;
   const done = (await runJob(services, folder, { kind: "migrate", payload: {} }, "Migrating…")) as Migration;
   const failed = done.failed === 0 ? "" : `${done.failed} failed.`;
   const message =
@@ -48,8 +48,11 @@ export async function undoMigration(services: Services): Promise<void> {
   const folder = answered(await services.folder());
   const receipts = await receiptsIn(folder.uri.fsPath);
   if (receipts.length === 0) throw new Ended("There is no migration to undo.");
-  const items = receipts.map(({ id, at }) => ({ label: `Migration of ${day(at)}`, description: id, id }));
-  const { id } = await pick(items, { title: "Undo a Migration", placeHolder: "Which one?" });
+  const items = receipts.map(({ receipt, begun_at }) => ({
+    label: `Migration of ${day(begun_at)}`,
+    description: receipt,
+  }));
+  const { description: id } = await pick(items, { title: "Undo a Migration", placeHolder: "Which one?" });
   const detail =
     "The memories that it added are removed, except those that were merged or changed since. The texts of the earlier version stay.";
   if (!(await isConfirmed("Undo this migration?", "Undo", detail))) return;
@@ -64,13 +67,8 @@ async function undoReceipt(services: Services, folder: vscode.WorkspaceFolder, r
   void vscode.window.showInformationMessage(`${removed} ${left}`.trim());
 }
 
-interface Receipt {
-  readonly id: string;
-  readonly at: string;
-}
-
 /** A receipt's file. Captures have receipts, too. */
-interface Written {
+interface Receipt {
   readonly receipt: string;
   readonly begun_at: string;
   readonly undone: unknown;
@@ -78,26 +76,9 @@ interface Written {
 }
 
 /** The migrations of a workspace that were not undone, the newest first. */
-export async function receiptsIn(workspace: string): Promise<Receipt[]> {
-  const folder = join(workspace, ".cognee_memory", "receipts");
-  let names: string[];
-  try {
-    names = (await readdir(folder)).filter((name) => name.endsWith(".json") && !name.startsWith("."));
-  } catch {
-    return []; // nothing was migrated here
-  }
-  const receipts = await Promise.all(names.map((name) => receiptOf(join(folder, name))));
-  return receipts.flatMap((each) => each ?? []).sort((one, other) => other.at.localeCompare(one.at));
-}
-
-/** Null for a migration that was undone, and for a receipt that cannot be read. */
-async function receiptOf(path: string): Promise<Receipt | null> {
-  try {
-    const receipt = JSON.parse(await readFile(path, "utf8")) as Written;
-    return receipt.undone === null && (receipt.made_by ?? "migrate") === "migrate"
-      ? { id: receipt.receipt, at: receipt.begun_at }
-      : null;
-  } catch {
-    return null;
-  }
+async function receiptsIn(workspace: string): Promise<Receipt[]> {
+  const receipts = (await readAll(join(workspace, ".cognee_memory", "receipts"))) as Receipt[];
+  return receipts
+    .filter(({ undone, made_by = "migrate" }) => undone === null && made_by === "migrate")
+    .sort((one, other) => other.begun_at.localeCompare(one.begun_at));
 }

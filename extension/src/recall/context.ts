@@ -41,7 +41,7 @@ export async function contextEverywhere(
   const room = wanted.max_tokens ?? services.settings().maxTokens;
   const max_tokens = Math.max(1, Math.floor(room / folders.length));
   const { answers, warnings } = await ofEach(folders, (folder) =>
-    services.memoryOf(folder).context({ ...ranking, ...wanted, query, max_tokens }, signal),
+    services.memoryOf(folder).ask("context", { ...ranking, ...wanted, query, max_tokens }, signal),
   );
   services.log.info(`[Context] Query: ${JSON.stringify(query)}`);
   const blocks = answers.flatMap(({ folder, answer: { context, memories } }) => {

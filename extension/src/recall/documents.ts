@@ -128,7 +128,7 @@ export class Documents implements vscode.TextDocumentContentProvider, vscode.Cus
       }
       case "explanation":
         return explanation(
-          await this.memoryAt(target.folder).explain(this.explainRequest(target.number, target.asked), signal),
+          await this.memoryAt(target.folder).ask("explain", this.explainRequest(target.number, target.asked), signal),
           target.number,
         );
       case "history":
@@ -161,7 +161,7 @@ export class Documents implements vscode.TextDocumentContentProvider, vscode.Cus
 
   private async history(memory: Memory, topicId: string, signal: AbortSignal): Promise<TopicHistory> {
     const [page, compactions] = await Promise.all([
-      memoriesOf(memory, { topicId, limit: HISTORY_MEMORIES }, signal),
+      memoriesOf(memory, { topic_id: topicId, limit: HISTORY_MEMORIES }, signal),
       compactionsOf(memory, topicId, signal),
     ]);
     const texts = await Promise.all(

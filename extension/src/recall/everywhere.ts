@@ -58,7 +58,7 @@ export async function retrieveEverywhere(
 ): Promise<Everywhere> {
   const folders = services.foldersToAsk();
   const { answers, warnings } = await ofEach(folders, (folder) =>
-    services.memoryOf(folder).retrieve({ ...body, best_passages: true }, signal),
+    services.memoryOf(folder).ask("retrieve", { ...body, best_passages: true }, signal),
   );
   const withParts = services.log.logLevel <= vscode.LogLevel.Debug;
   const found: Found[] = [];

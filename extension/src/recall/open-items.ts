@@ -23,11 +23,7 @@ interface Row extends vscode.QuickPickItem {
 export async function chooseOpenItem(services: Services): Promise<Open> {
   const folders = services.foldersToAsk();
   const { answers, warnings } = await reading(
-    (signal) =>
-      ofEach(folders, async (folder) => ({
-        items: await openItemsOf(services.memoryOf(folder), signal),
-        warnings: [],
-      })),
+    (signal) => ofEach(folders, (folder) => openItemsOf(services.memoryOf(folder), signal)),
     "Recalling…",
   );
   for (const warning of warnings) services.log.warn(warning);

@@ -1,6 +1,6 @@
 /** What the extension reads of a memory beside questions: topics, memories, past compactions. */
 
-import type { History, ListedJob, MemoriesPage, MemoryText, OpenItem, QueueStatus, ReviewedPair, Topic } from "#types";
+import type { History, ListedJob, MemoriesPage, MemoryText, OpenItems, QueueStatus, ReviewedPair, Topic } from "#types";
 import type { Memory } from "../core/memory";
 
 const MOST = { limit: 200 };
@@ -10,8 +10,8 @@ export async function topicsOf(memory: Memory, signal: AbortSignal): Promise<rea
 }
 
 /** The open questions and next steps, topic by topic, the newest first. */
-export async function openItemsOf(memory: Memory, signal: AbortSignal): Promise<readonly OpenItem[]> {
-  return (await memory.send({ route: "GET /v1/open", command: "memories open", values: MOST }, signal)).items;
+export function openItemsOf(memory: Memory, signal: AbortSignal): Promise<OpenItems> {
+  return memory.send({ route: "GET /v1/open", command: "memories open", values: MOST }, signal);
 }
 
 /** The pairs of decisions that may contradict each other, and those of which one was replaced or that were settled. */
@@ -22,10 +22,9 @@ export async function reviewOf(memory: Memory, signal: AbortSignal): Promise<rea
 /** A page of a topic's memories, or of all memories; `after` is the `next` of the page before. */
 export function memoriesOf(
   memory: Memory,
-  { topicId, limit, after }: { readonly topicId?: string; readonly limit: number; readonly after?: string },
+  values: { readonly topic_id?: string | null; readonly limit: number; readonly after?: string | null },
   signal: AbortSignal,
 ): Promise<MemoriesPage> {
-  const values = { topic_id: topicId, limit, after };
   return memory.send({ route: "GET /v1/memories", command: "memories list", values }, signal);
 }
 
@@ -38,7 +37,7 @@ export async function memoryText(memory: Memory, id: string, signal: AbortSignal
 /** The last compactions, newest first; of one topic if it is given. */
 export async function compactionsOf(
   memory: Memory,
-  topicId: string | undefined,
+  topicId: string | null,
   signal: AbortSignal,
 ): Promise<History["compactions"]> {
   const values = { topic_id: topicId, ...MOST };

@@ -2,17 +2,18 @@
 
 import { relative, sep } from "node:path";
 import * as vscode from "vscode";
-import { answered, input, pick } from "../core/ask";
+import { answered, input, pick, waiting } from "../core/ask";
 import { describe, Ended, isAbort, MemoryError } from "../core/error";
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
-import { draftOfTurns, draftSummary, type Turn } from "./conversation";
+import { draftOfTurns, draftSummary } from "./conversation";
 import { type Drafts, targetFolder } from "./drafts";
 import type { KeptJob } from "./kept";
 import type { Outbox } from "./outbox";
 import { turnsOf } from "./paste";
 import { EMPTY } from "./summary";
 import { askTopic } from "./topic";
+import type { Turn } from "./turns";
 
 /** The most of a selection or the clipboard that is taken: a job file holds 1 MiB. */
 const LONGEST_TEXT = 200_000;
@@ -22,7 +23,7 @@ const PREVIEW = 80;
 export async function rememberDecision(services: Services, drafts: Drafts): Promise<void> {
   const folder = await targetFolder(services);
   const title = "Remember a Decision";
-  const topic = await askTopic(services, folder, { title, step: 1, totalSteps: 3 });
+  const about = await askTopic(services, folder, { title, step: 1, totalSteps: 3 });
   const decisions: string[] = [];
   for (;;) {
     const decision = await input({
@@ -46,9 +47,8 @@ export async function rememberDecision(services: Services, drafts: Drafts): Prom
   });
   const draft = {
     ...EMPTY,
-    topic: topic.title,
-    ...(topic.id === undefined ? {} : { topicId: topic.id }),
-    context: `A decision about “${topic.title}”.`,
+    ...about,
+    context: `A decision about “${about.topic}”.`,
     decisions,
     rationale: why.trim() === "" ? [] : [why.trim()],
   };
@@ -66,12 +66,11 @@ export async function rememberSelection(services: Services, drafts: Drafts): Pro
   const folder = await targetFolder(services);
   const place = placeOf(editor, folder);
   const title = `Remember the Selection: ${plain(place ?? text, PREVIEW)}`;
-  const topic = await askTopic(services, folder, { title });
+  const about = await askTopic(services, folder, { title });
   await drafts.send(
     {
       ...EMPTY,
-      topic: topic.title,
-      ...(topic.id === undefined ? {} : { topicId: topic.id }),
+      ...about,
       context: text.trim(),
       references: place === undefined ? [] : [place],
     },
@@ -97,21 +96,18 @@ export async function rememberConversation(services: Services, drafts: Drafts, g
   }
   requireShort(turns.map(({ text }) => text).join("\n"));
   const title = model === undefined ? "Reading the conversation…" : `${model.name} writes the summary…`;
-  const draft = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title, cancellable: true },
-    async (_, token) => {
-      try {
-        return await draftSummary(turns, model, token);
-      } catch (error) {
-        if (isAbort(error) || token.isCancellationRequested) return undefined;
-        services.log.warn(`[Remember] The model wrote no summary: ${describe(error)}`);
-        void vscode.window.showWarningMessage(
-          `The model wrote no summary: ${plain(describe(error))} The draft has the conversation itself.`,
-        );
-        return draftOfTurns(turns);
-      }
-    },
-  );
+  const draft = await waiting(title, async (signal) => {
+    try {
+      return await draftSummary(turns, model, signal);
+    } catch (error) {
+      if (isAbort(error) || signal.aborted) return undefined;
+      services.log.warn(`[Remember] The model wrote no summary: ${describe(error)}`);
+      void vscode.window.showWarningMessage(
+        `The model wrote no summary: ${plain(describe(error))} The draft has the conversation itself.`,
+      );
+      return draftOfTurns(turns);
+    }
+  });
   if (draft !== undefined) await drafts.open(draft, folder);
 }
 

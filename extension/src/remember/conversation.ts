@@ -1,39 +1,38 @@
 /** A conversation, and the draft of its summary: by a language model, or by the user from its turns. */
 
 import * as vscode from "vscode";
-import { decisionsIn, promptOf, topicOf, type Turn, withinBudget } from "./turns";
+import { decisionsIn, promptOf, topicOf, type Turn, withinBudget, withinTokens } from "./turns";
 import { type Draft, EMPTY, lackOf, parseDraft } from "./summary";
-
-export type { Turn } from "./turns";
 
 /** The part of a model's input that the conversation may fill; the rest is for the request and the answer. */
 const SHARE = 0.7;
-/** Of a text in English, a token has about four characters; other scripts have fewer, so this is careful. */
-const CHARACTERS_PER_TOKEN = 2.5;
 /** The most of a conversation that a draft without a model holds. */
 const LONGEST_CONTEXT = 20_000;
 
 /**
  * The draft of a conversation's summary, for the user to edit. Without a model, or where its answer is no summary, the
- * draft's context is the conversation itself. Throws the model's error, and an AbortError if `token` is cancelled.
+ * draft's context is the conversation itself. Throws the model's error, or the signal's reason if that comes first.
  */
 export async function draftSummary(
   turns: readonly Turn[],
   model: vscode.LanguageModelChat | undefined,
-  token: vscode.CancellationToken,
+  signal: AbortSignal,
 ): Promise<Draft> {
   const spoken = turns.filter(({ text }) => text.trim() !== "");
   if (model === undefined) return draftOfTurns(spoken);
-  const budget = Math.floor(model.maxInputTokens * SHARE * CHARACTERS_PER_TOKEN);
-  const message = vscode.LanguageModelChatMessage.User(promptOf(withinBudget(spoken, budget)));
+  const sent = withinTokens(spoken, model.maxInputTokens * SHARE);
+  const message = vscode.LanguageModelChatMessage.User(promptOf(sent));
   const justification = "To write the summary of this conversation, which you read before it is stored.";
-  const response = await model.sendRequest([message], { justification }, token);
+  signal.throwIfAborted();
+  const source = new vscode.CancellationTokenSource();
+  signal.addEventListener("abort", () => source.cancel());
+  const response = await model.sendRequest([message], { justification }, source.token);
   let answer = "";
   for await (const part of response.text) {
-    throwIfCancelled(token);
+    signal.throwIfAborted();
     answer += part;
   }
-  throwIfCancelled(token);
+  signal.throwIfAborted();
   const draft = parseDraft(answer);
   return lackOf(draft) === undefined ? { ...draft, turns: spoken.length } : draftOfTurns(spoken);
 }
@@ -49,8 +48,4 @@ export function draftOfTurns(turns: readonly Turn[]): Draft {
     decisions: decisionsIn(turns),
     turns: turns.length,
   };
-}
-
-function throwIfCancelled(token: vscode.CancellationToken): void {
-  if (token.isCancellationRequested) throw new DOMException("cancelled", "AbortError");
 }

@@ -57,11 +57,10 @@ export class Drafts implements vscode.CodeLensProvider {
 
   /** Remembers the draft of the active editor, or the one with this address, and closes it. */
   async save(uri: vscode.Uri | undefined): Promise<void> {
-    const active = vscode.window.activeTextEditor?.document;
     const document =
-      uri instanceof vscode.Uri
-        ? vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString())
-        : active;
+      uri === undefined
+        ? vscode.window.activeTextEditor?.document
+        : vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
     if (document === undefined || !isDraft(document)) {
       throw new MemoryError("NO_DRAFT", "This is no draft of a memory.", "Make one with “Remember a Decision…”.");
     }

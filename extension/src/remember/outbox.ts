@@ -1,11 +1,11 @@
 /** Gives summaries to a folder's memory without waiting for it. What cannot be dropped is kept and tried again. */
 
-import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
-import type { JobOf, Summary } from "#types";
+import { offer } from "../core/ask";
 import { describe, MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import { ownerFile } from "../core/layout";
+import { jobFile } from "../core/memory";
 import { isOwnFile } from "../core/own";
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
@@ -44,7 +44,7 @@ export class Outbox {
   async send(folder: vscode.WorkspaceFolder | null, draft: Draft, by: KeptJob["by"] = "user"): Promise<Sent> {
     const summary = summaryOf(draft, await this.session(by === "capture"));
     const kept = (cause: Cause, reason: string): KeptJob => ({
-      job: jobOf(summary),
+      job: jobFile({ kind: "ingest", payload: { summary }, submitted_at: new Date().toISOString() }),
       topic: draft.topic,
       folder: folder?.uri.fsPath ?? null,
       cause,
@@ -85,10 +85,9 @@ export class Outbox {
   async offerKept(): Promise<void> {
     const count = await this.sendKept();
     if (count === 0) return;
-    const again = "Remember Again…";
-    const message = `${count} summaries are kept that could not be stored yet.`;
-    if ((await vscode.window.showInformationMessage(message, again)) === again)
-      await vscode.commands.executeCommand("cognee.dropKept");
+    offer(this.services, `${count} summaries are kept that could not be stored yet.`, {
+      "Remember Again…": () => vscode.commands.executeCommand("cognee.dropKept"),
+    });
   }
 
   /** What is kept now. */
@@ -184,15 +183,4 @@ export class Outbox {
 function isPrepared(folder: vscode.WorkspaceFolder): boolean {
   const path = folder.uri.fsPath;
   return livingWorker(path, Date.now()) !== null || isOwnFile(ownerFile(path));
-}
-
-function jobOf(summary: Summary): JobOf<"ingest"> {
-  return {
-    schema_version: 1,
-    job_id: `vscode-${randomUUID()}`,
-    kind: "ingest",
-    payload: { summary },
-    submitted_at: new Date().toISOString(),
-    submitted_by: "vscode",
-  };
 }

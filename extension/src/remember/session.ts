@@ -10,11 +10,11 @@ export interface Session {
   readonly usedAt: number;
 }
 
-/** The session at `now`, after the one that was used last; `ends` if that one is known to have ended. */
-export function sessionAt(last: Session | undefined, now: Date, ends = false): Session {
+/** The session at `now`, after the one that was used last (at 0, if it has ended). */
+export function sessionAt(last: Session | undefined, now: Date): Session {
   const day = `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
   if (last?.day !== day) return { day, number: 1, usedAt: now.getTime() };
-  const isNext = ends || now.getTime() - last.usedAt > GAP_MS;
+  const isNext = now.getTime() - last.usedAt > GAP_MS;
   return { day, number: last.number + (isNext ? 1 : 0), usedAt: now.getTime() };
 }
 

@@ -2,17 +2,22 @@
 
 import type { Summary } from "#types";
 
-export interface Draft {
+/** The lists in the template's order; each item is one line. */
+export const LISTS = [
+  ["decisions", "Key Decisions"],
+  ["rationale", "Rationale"],
+  ["open_questions", "Open Questions"],
+  ["next_steps", "Next Steps"],
+  ["references", "References"],
+] as const;
+
+export type List = (typeof LISTS)[number][0];
+
+export interface Draft extends Readonly<Record<List, string[]>> {
   readonly topic: string;
   /** The id of a known topic; otherwise the program makes it from the topic. */
-  readonly topicId?: string;
+  readonly topic_id?: string;
   readonly context: string;
-  /** Each item of a list is one line. */
-  readonly decisions: readonly string[];
-  readonly rationale: readonly string[];
-  readonly openQuestions: readonly string[];
-  readonly nextSteps: readonly string[];
-  readonly references: readonly string[];
   /** How many messages it sums up. */
   readonly turns?: number;
 }
@@ -22,22 +27,12 @@ export const EMPTY: Draft = {
   context: "",
   decisions: [],
   rationale: [],
-  openQuestions: [],
-  nextSteps: [],
+  open_questions: [],
+  next_steps: [],
   references: [],
 };
 
-type List = "decisions" | "rationale" | "openQuestions" | "nextSteps" | "references";
 type Section = List | "context" | "metadata" | "timeScope";
-
-/** The lists in the template's order. */
-const LISTS: readonly (readonly [List, string])[] = [
-  ["decisions", "Key Decisions"],
-  ["rationale", "Rationale"],
-  ["openQuestions", "Open Questions"],
-  ["nextSteps", "Next Steps"],
-  ["references", "References"],
-];
 
 /** The headings that are read, in lower case. */
 const SECTIONS: Readonly<Record<string, Section>> = {
@@ -46,8 +41,8 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   decisions: "decisions",
   "key decisions": "decisions",
   rationale: "rationale",
-  "open questions": "openQuestions",
-  "next steps": "nextSteps",
+  "open questions": "open_questions",
+  "next steps": "next_steps",
   references: "references",
   "time scope": "timeScope",
 };
@@ -55,7 +50,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
 /** The document that the user edits. `hint` is a comment below its title, which names the tab. */
 export function draftText(draft: Draft, hint: string): string {
   const lines = [`# Conversation Summary: ${line(draft.topic)}`, `<!-- ${line(hint.replaceAll("--", "–"))} -->`, ""];
-  if (draft.topicId !== undefined) lines.push("**Metadata:**", `- Topic ID: ${draft.topicId}`, "");
+  if (draft.topic_id !== undefined) lines.push("**Metadata:**", `- Topic ID: ${draft.topic_id}`, "");
   lines.push("## Context", ...draft.context.trim().split(/\r?\n/u).map(protect), "");
   for (const [list, title] of LISTS) {
     const items = draft[list].map(line).filter(Boolean);
@@ -87,17 +82,8 @@ export function parseDraft(text: string): Draft {
 
 class Reader {
   private section: Section | undefined;
-  private topic = "";
-  private topicId: string | undefined;
-  private turns: number | undefined;
   private readonly context: string[] = [];
-  private readonly lists: Record<List, string[]> = {
-    decisions: [],
-    rationale: [],
-    openQuestions: [],
-    nextSteps: [],
-    references: [],
-  };
+  private readonly read: { -readonly [Field in keyof Draft]: Draft[Field] } = structuredClone(EMPTY);
 
   begin(section: Section, rest: string): void {
     this.section = section;
@@ -107,21 +93,21 @@ class Reader {
   add(text: string): void {
     if (this.section === undefined) {
       const title = titleOf(text);
-      if (title !== undefined && this.topic === "") this.topic = title;
+      if (title !== undefined && this.read.topic === "") this.read.topic = title;
       else if (text.trim() !== "" && !/^<!--.*-->$/u.test(text.trim())) this.context.push(text);
     } else if (this.section === "metadata") {
       const id = /^\s*-\s*Topic ID:\s*([a-z0-9][a-z0-9._-]{0,127})\s*$/iu.exec(text)?.[1];
-      if (id !== undefined) this.topicId = id.toLowerCase();
+      if (id !== undefined) this.read.topic_id = id.toLowerCase();
     } else if (this.section === "timeScope") {
       const count = /^\s*-?\s*Turn Count:\s*(\d{1,6})\s*$/iu.exec(text)?.[1];
-      if (count !== undefined) this.turns = Number(count);
+      if (count !== undefined) this.read.turns = Number(count);
     } else if (this.section === "context") {
       this.context.push(text.replace(/^\\(?=\\*(?:#|\*\*Metadata))/u, ""));
     } else if (/^#{1,6}\s/u.test(text)) {
       this.section = "context"; // a section of the user's own
       this.context.push("", text);
     } else {
-      this.addItem(this.lists[this.section], text);
+      this.addItem(this.read[this.section], text);
     }
   }
 
@@ -135,13 +121,7 @@ class Reader {
   }
 
   draft(): Draft {
-    return {
-      topic: this.topic,
-      ...(this.topicId === undefined ? {} : { topicId: this.topicId }),
-      context: this.context.join("\n").trim(),
-      ...this.lists,
-      ...(this.turns === undefined ? {} : { turns: this.turns }),
-    };
+    return { ...this.read, context: this.context.join("\n").trim() };
   }
 }
 
@@ -178,20 +158,13 @@ export function lackOf(draft: Draft): "topic" | "context" | undefined {
 }
 
 /** The summary as a job has it. The program makes the topic's id from the topic unless the draft has one. */
-export function summaryOf(draft: Draft, sessionId: string): Summary {
+export function summaryOf({ turns, ...draft }: Draft, sessionId: string): Summary {
   const plan = planOf(draft.references);
   return {
-    topic: draft.topic,
-    context: draft.context,
-    ...(draft.topicId === undefined ? {} : { topic_id: draft.topicId }),
-    decisions: [...draft.decisions],
-    rationale: [...draft.rationale],
-    open_questions: [...draft.openQuestions],
-    next_steps: [...draft.nextSteps],
-    references: [...draft.references],
+    ...draft,
     session_id: sessionId,
     ...(plan === null ? {} : { plan_id: plan }),
-    ...(draft.turns === undefined ? {} : { time_scope: { turn_count: draft.turns } }),
+    ...(turns === undefined ? {} : { time_scope: { turn_count: turns } }),
   };
 }
 

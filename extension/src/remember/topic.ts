@@ -5,15 +5,13 @@ import { describe, Ended } from "../core/error";
 import { age, plain } from "../core/text";
 import { topicsOf } from "../recall/reads";
 import type { Services } from "../core/services";
+import type { Draft } from "./summary";
 
-export interface Topic {
-  readonly title: string;
-  /** The id of a known topic; a new topic gets one from its title. */
-  readonly id?: string;
-}
+/** The topic of a draft, with the id of one that is known. */
+export type Topic = Pick<Draft, "topic" | "topic_id">;
 
 interface TopicItem extends vscode.QuickPickItem {
-  readonly topic: Topic;
+  readonly chosen: Topic;
 }
 
 /** Throws Ended if the user leaves the question. Without the program, there is no completion, and the question works. */
@@ -46,8 +44,8 @@ export function askTopic(
       show();
     });
     pick.onDidAccept(() => {
-      const topic = (pick.activeItems[0] ?? pick.items[0])?.topic;
-      if (topic !== undefined && topic.title !== "") finish(topic);
+      const chosen = (pick.activeItems[0] ?? pick.items[0])?.chosen;
+      if (chosen !== undefined && chosen.topic !== "") finish(chosen);
     });
     pick.onDidHide(() => finish());
     pick.show();
@@ -58,7 +56,7 @@ export function askTopic(
         known = topics.map((topic) => ({
           label: plain(topic.title, 100),
           description: age(topic.newest, Date.now(), vscode.env.language),
-          topic: { title: topic.title, id: topic.topic_id },
+          chosen: { topic: topic.title, topic_id: topic.topic_id },
         }));
         if (!reading.signal.aborted) show();
       })
@@ -72,10 +70,10 @@ export function askTopic(
 /** The known topics come first, so that the beginning of a title chooses it; last what would be a new one. */
 function itemsOf(value: string, known: readonly TopicItem[]): TopicItem[] {
   const title = value.replace(/\s+/gu, " ").trim();
-  const isKnown = known.some((each) => each.topic.title.toLowerCase() === title.toLowerCase());
+  const isKnown = known.some((each) => each.chosen.topic.toLowerCase() === title.toLowerCase());
   if (title === "" || isKnown) return [...known];
   const label = plain(title, 100);
-  const fits = known.filter(({ topic }) => topic.title.toLowerCase().includes(title.toLowerCase()));
+  const fits = known.filter(({ chosen }) => chosen.topic.toLowerCase().includes(title.toLowerCase()));
   const others = known.filter((each) => !fits.includes(each));
-  return [...fits, { label: `New topic: ${label}`, alwaysShow: true, topic: { title } }, ...others];
+  return [...fits, { label: `New topic: ${label}`, alwaysShow: true, chosen: { topic: title } }, ...others];
 }

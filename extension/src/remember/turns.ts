@@ -7,6 +7,8 @@ export interface Turn {
   readonly text: string;
 }
 
+/** Of a text in English, a token has about four characters; other scripts have fewer, so this is careful. */
+const CHARACTERS_PER_TOKEN = 2.5;
 const LONGEST_TOPIC = 80;
 const LONGEST_DECISION = 400;
 const MOST_DECISIONS = 20;
@@ -51,6 +53,11 @@ export function withinBudget(turns: readonly Turn[], characters: number): Turn[]
     left -= turn.text.length;
   }
   return kept.reverse();
+}
+
+/** The latest turns that fit into so many tokens of a model. */
+export function withinTokens(turns: readonly Turn[], tokens: number): Turn[] {
+  return withinBudget(turns, Math.floor(tokens * CHARACTERS_PER_TOKEN));
 }
 
 /** A topic for a conversation: the beginning of its first request. */

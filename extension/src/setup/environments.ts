@@ -1,8 +1,8 @@
 /** The environments that the extension made, in its folder on this machine: which are there, and which is in use. */
 
-import { lstat, mkdir, open, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { writeWhole } from "../core/drop";
+import { readJson, writeWhole } from "../core/json-files";
 import { alreadyRunning } from "./failure";
 import { outdated, type Environment, type Stock } from "./plan";
 
@@ -134,10 +134,6 @@ async function isAbandoned(lock: string): Promise<boolean> {
 }
 
 async function readText(file: string, field: string): Promise<string | null> {
-  try {
-    const value = (JSON.parse(await readFile(file, "utf8")) as Record<string, unknown>)[field];
-    return typeof value === "string" ? value : null;
-  } catch {
-    return null;
-  }
+  const value = ((await readJson(file)) as Record<string, unknown> | null)?.[field];
+  return typeof value === "string" ? value : null;
 }

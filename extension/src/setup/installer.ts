@@ -3,11 +3,11 @@
 import { randomBytes } from "node:crypto";
 import { statfs } from "node:fs/promises";
 import { MemoryError } from "../core/error";
-import { interpreterOf, programOf, type Machine } from "./places";
+import { programOf, type Machine } from "./places";
 import type { Environments } from "./environments";
 import { failureOf, noPython, tooFull } from "./failure";
 import { plan, type Bundle, type Plan } from "./plan";
-import { addGraph, errorOf, runStep, type Context, type Watch } from "./step";
+import { addGraph, explained, runStep, type Context, type Watch } from "./step";
 import { PackageCounter } from "./progress";
 import { findPython, findUv, isSupported, type Interpreter } from "./python";
 import { isAtLeast, OLDEST, versionIn } from "../core/version";
@@ -32,25 +32,18 @@ export class Installer {
   ) {}
 
   /** Makes the bundle's program the one in use. Throws MemoryError; then the former program is still in use. */
-  async install(watch: Watch): Promise<void> {
-    try {
-      await this.environments.exclusively(() => this.installAlone(watch));
-    } catch (error) {
-      throw errorOf(error, this.signal);
-    }
+  install(watch: Watch): Promise<void> {
+    return explained("set up", this.signal, () => this.environments.exclusively(() => this.installAlone(watch)));
   }
 
   /** Adds the graph to the environment in use, which works meanwhile. Throws MemoryError. */
-  async addGraph(watch: Watch): Promise<void> {
-    try {
-      await this.environments.exclusively(async () => {
-        const name = await this.environments.current();
-        if (name === null) throw failureOf("find the environment", "", "add the graph");
-        await this.graph(name, watch);
-      });
-    } catch (error) {
-      throw errorOf(error, this.signal, "add the graph");
-    }
+  addGraph(watch: Watch): Promise<void> {
+    const add = async (): Promise<void> => {
+      const name = await this.environments.current();
+      if (name === null) throw failureOf("find the environment", "", "add the graph");
+      await this.graph(name, watch);
+    };
+    return explained("add the graph", this.signal, () => this.environments.exclusively(add));
   }
 
   private async graph(name: string, watch: Watch): Promise<void> {
@@ -133,7 +126,7 @@ export class Installer {
   }
 
   private python(environment: string): string {
-    return interpreterOf(environment, this.machine.platform);
+    return programOf(environment, this.machine.platform, "python");
   }
 
   private context(watch: Watch): Context {

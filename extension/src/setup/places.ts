@@ -25,14 +25,10 @@ export function programs(machine: Machine): string[] {
   ];
 }
 
-/** The program in an environment that the extension made. */
-export function programOf(environment: string, platform: NodeJS.Platform): string {
-  return scriptOf(environment, "cognee-memory", platform);
-}
-
-/** The interpreter of an environment that the extension made. */
-export function interpreterOf(environment: string, platform: NodeJS.Platform): string {
-  return scriptOf(environment, "python", platform);
+/** The program in an environment that the extension made, or another script of it, such as its Python. */
+export function programOf(environment: string, platform: NodeJS.Platform, script = "cognee-memory"): string {
+  const { join, name, scripts } = tools({ platform, home: "", environment: {} });
+  return join(environment, scripts, name(script));
 }
 
 /** A command of Python to try: the program, and the arguments before any other. */
@@ -98,11 +94,6 @@ function onPath(machine: Machine, program: string): string[] {
     .split(separator)
     .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, name(program)));
-}
-
-function scriptOf(environment: string, program: string, platform: NodeJS.Platform): string {
-  const { join, name, scripts } = tools({ platform, home: "", environment: {} });
-  return join(environment, scripts, name(program));
 }
 
 function tools(machine: Machine) {

@@ -4,7 +4,7 @@
  */
 
 import * as vscode from "vscode";
-import { isConfirmed } from "../core/ask";
+import { isConfirmed, offer } from "../core/ask";
 import { describe, MemoryError } from "../core/error";
 import type { StartedWorkers } from "../life/started";
 import { SECTION, signalOf, type ProgramChange, type Services } from "../core/services";
@@ -16,7 +16,7 @@ import { Installer } from "./installer";
 import type { Purpose } from "./failure";
 import type { Machine } from "./places";
 import { isOutdated } from "./plan";
-import { addGraph, checkModel, errorOf, type Context, type Watch } from "./step";
+import { addGraph, checkModel, explained, type Context, type Watch } from "./step";
 
 const IS_SET_UP = "cognee.isSetUp";
 /** What the context key was when the editor was closed: views show it before the program was looked for. */
@@ -78,21 +78,20 @@ export class SetUp implements vscode.Disposable {
     if (isNews) this.changed.fire("found");
     if (found?.isOwn !== true || this.wasUpdateLookedFor) return;
     this.wasUpdateLookedFor = true;
-    await this.offerUpdate();
+    await this.offerUpdate(services);
   }
 
-  private async offerUpdate(): Promise<void> {
+  private async offerUpdate(services: Services): Promise<void> {
     const bundle = await readBundle(this.bundleFolder);
     if (!isOutdated(bundle, await this.environments.stock())) {
       await this.environments.removeOutdated(Date.now());
       return;
     }
-    const update = "Update";
-    const chosen = await vscode.window.showInformationMessage(
+    offer(
+      services,
       `The memory's program can be updated to version ${bundle.version}. You can go on working meanwhile.`,
-      update,
+      { Update: () => vscode.commands.executeCommand("cognee.setUp") },
     );
-    if (chosen === update) await vscode.commands.executeCommand("cognee.setUp");
   }
 
   /** Makes the program usable: one that is there is checked, otherwise the extension's own is installed. */
@@ -136,13 +135,11 @@ export class SetUp implements vscode.Disposable {
       return;
     }
     await state.update(GRAPH_ASKED, true);
-    const add = "Add the Graph";
-    const chosen = await vscode.window.showInformationMessage(
+    offer(
+      services,
       "The memory is set up. cognee's knowledge graph can be added now in the background, or later by the command “Add the Knowledge Graph”: it draws and answers what connects topics, plans and decisions. It downloads 360 MB and takes 1.3 GB of disk.",
-      add,
-      "Not Now",
+      { "Add the Graph": () => vscode.commands.executeCommand("cognee.addGraph"), "Not Now": () => undefined },
     );
-    if (chosen === add) await vscode.commands.executeCommand("cognee.addGraph");
   }
 
   private async hasGraph(): Promise<boolean> {
@@ -207,7 +204,7 @@ export class SetUp implements vscode.Disposable {
   }
 
   /** Runs a step of a program that the user installed. */
-  private async perform(
+  private perform(
     step: (program: string, context: Context) => Promise<void>,
     program: string,
     watch: Watch,
@@ -215,11 +212,7 @@ export class SetUp implements vscode.Disposable {
     purpose: Purpose = "set up",
   ): Promise<void> {
     const { home, environment } = this.machine;
-    try {
-      await step(program, { watch, signal, cwd: home, environment });
-    } catch (error) {
-      throw errorOf(error, signal, purpose);
-    }
+    return explained(purpose, signal, () => step(program, { watch, signal, cwd: home, environment }));
   }
 
   private async tell(services: Services, isSetUp: boolean): Promise<void> {

@@ -73,9 +73,13 @@ export function environmentFor(machine: Machine["environment"]): NodeJS.ProcessE
   };
 }
 
-/** What failed, for a person: a cancel too has a code and a remedy. */
-export function errorOf(error: unknown, signal: AbortSignal, purpose: Purpose = "set up"): unknown {
-  if (error instanceof MemoryError) return error;
-  if (signal.aborted || isAbort(error)) return cancelled(purpose);
-  return failureOf("go on", error instanceof Error ? error.message : String(error), purpose);
+/** Does a part of a set-up. Throws MemoryError: a cancel too has a code and a remedy. */
+export async function explained(purpose: Purpose, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof MemoryError) throw error;
+    if (signal.aborted || isAbort(error)) throw cancelled(purpose);
+    throw failureOf("go on", error instanceof Error ? error.message : String(error), purpose);
+  }
 }

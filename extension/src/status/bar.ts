@@ -8,7 +8,7 @@ import { results } from "../core/layout";
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
 import { Pause } from "../core/pause";
-import { type Followed, FollowedJobs, outcomeOf } from "./followed";
+import { type Followed, FollowedJobs, type Outcome, outcomeOf } from "./followed";
 import { askFor } from "./requests";
 import { type Follow, type Kept, tallyOf } from "./tally";
 
@@ -33,7 +33,8 @@ export class StatusBar {
     this.item.name = "Memory";
     this.item.command = "cognee.showStatus";
     for (const job of this.followed.all) this.follows.set(job.jobId, { ...job, outcome: outcomeOf(job) });
-    this.removeEnded();
+    // What ended while no window was open: only a failure is still news.
+    this.removeIn("gone", "cancelled", "succeeded");
     services.owns(
       { dispose: () => this.timers.forEach((timer) => clearTimeout(timer)) },
       this.item,
@@ -45,7 +46,6 @@ export class StatusBar {
       }),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.show()),
     );
-    this.show();
     this.tell.begin();
   }
 
@@ -90,10 +90,9 @@ export class StatusBar {
   /** Reads the records of a folder's jobs, or of one of them. */
   look(folder: string, jobId?: string): void {
     let hasChanged = false;
-    const one = jobId === undefined ? undefined : this.follows.get(jobId);
-    const looked = jobId === undefined ? this.follows.values() : one === undefined ? [] : [one];
-    for (const follow of looked) {
-      if (follow.folder !== folder || follow.outcome.state === "succeeded") continue;
+    for (const follow of this.jobs) {
+      if (follow.folder !== folder || (jobId !== undefined && follow.jobId !== jobId)) continue;
+      if (follow.outcome.state === "succeeded") continue;
       const outcome = outcomeOf(follow);
       const { state, generation } = follow.outcome;
       if (outcome.state === state && outcome.generation === generation) continue;
@@ -103,8 +102,7 @@ export class StatusBar {
       if (outcome.state === "succeeded") this.removeLater(follow);
     }
     if (!hasChanged) return;
-    this.removeGone();
-    this.show();
+    this.removeIn("gone", "cancelled");
     this.tell.begin();
   }
 
@@ -120,20 +118,9 @@ export class StatusBar {
     this.timers.add(timer);
   }
 
-  private removeGone(): void {
-    this.remove(
-      this.jobs
-        .filter(({ outcome }) => outcome.state === "gone" || outcome.state === "cancelled")
-        .map((job) => job.jobId),
-    );
-  }
-
-  /** What ended while no window was open: only a failure is still news. */
-  private removeEnded(): void {
-    const ended = new Set(["gone", "cancelled", "succeeded"]);
-    const done = this.jobs.filter(({ outcome }) => ended.has(outcome.state)).map(({ jobId }) => jobId);
-    for (const jobId of done) this.follows.delete(jobId);
-    this.followed.remove(new Set(done));
+  /** Follows the jobs in these states no more. */
+  private removeIn(...states: Outcome["state"][]): void {
+    this.remove(this.jobs.filter(({ outcome }) => states.includes(outcome.state)).map(({ jobId }) => jobId));
   }
 
   private show(): void {

@@ -28,15 +28,14 @@ export async function showStatus(services: Services, bar: StatusBar): Promise<vo
   const { captured } = bar;
   const items: Action[] = [];
   if (failed.length > 0) {
-    items.push({
-      label: `$(debug-rerun) Run again what failed (${failed.length})`,
-      act: () => bar.runAgain(failed),
-    });
-    items.push({
-      label: "$(clear-all) Follow the failed ones no more",
-      detail: "They stay in the view “Queue”.",
-      act: () => bar.remove(failed.map(({ jobId }) => jobId)),
-    });
+    items.push(
+      { label: `$(debug-rerun) Run again what failed (${failed.length})`, act: () => bar.runAgain(failed) },
+      {
+        label: "$(clear-all) Follow the failed ones no more",
+        detail: "They stay in the view “Queue”.",
+        act: () => bar.remove(failed.map(({ jobId }) => jobId)),
+      },
+    );
   }
   if (bar.keptCount > 0) {
     items.push({
@@ -60,7 +59,7 @@ export async function showStatus(services: Services, bar: StatusBar): Promise<vo
   );
   const isOn = services.settings().captureEnabled;
   items.push({
-    label: `$(gear) ${isOn ? "Conversations are remembered by themselves: on" : "Conversations are remembered by themselves: off"}`,
+    label: `$(gear) Conversations are remembered by themselves: ${isOn ? "on" : "off"}`,
     act: () => run("workbench.action.openSettings", `${SECTION}.capture`),
   });
   items.push(...services.folders().map((folder) => workerItem(folder, run)));

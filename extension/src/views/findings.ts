@@ -55,12 +55,11 @@ const ICONS: Readonly<Record<FoundTrouble["level"], readonly [string, string]>> 
 
 export function rowOfFinding(finding: FoundTrouble): Row {
   const [icon, colour] = ICONS[finding.level];
-  const level = { error: "error", warning: "warning", note: "note", ok: "passed" }[finding.level];
   const isOk = finding.level === "ok";
   return {
     id: `${finding.code}:${finding.group}:${finding.subject}`,
     label: isOk ? plain(finding.group) : plain(finding.message, 300),
-    description: isOk ? "all checks passed" : `${level} · ${plain(finding.subject)}`,
+    description: isOk ? "all checks passed" : `${finding.level} · ${plain(finding.subject)}`,
     tooltip: [plain(finding.message, 1000), isOk ? "" : plain(finding.remedy, 1000)].filter(Boolean).join("\n\n"),
     icon,
     colour,

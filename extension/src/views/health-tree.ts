@@ -4,20 +4,20 @@ import * as vscode from "vscode";
 import type { Findings, FoundTrouble } from "#types";
 import { isConfirmed, waiting } from "../core/ask";
 import { describe, MemoryError, NOT_SET_UP } from "../core/error";
-import { run } from "../core/program";
 import { livingWorker } from "../core/heartbeat";
 import { plain, when } from "../core/text";
 import type { Services } from "../core/services";
 import { commandOf, type Fix, fixOf, rowOfFinding, rowOfRemedy } from "./findings";
 import { NewDay } from "../core/new-day";
 import { Pause } from "../core/pause";
-import { itemOf } from "./row";
+import { itemOf, type Row, rowOfFolder } from "./row";
 
-export type HealthItem =
-  | { readonly kind: "folder"; readonly folder: vscode.WorkspaceFolder }
-  | { readonly kind: "finding"; readonly folder: vscode.WorkspaceFolder; readonly finding: FoundTrouble }
-  | { readonly kind: "remedy"; readonly folder: vscode.WorkspaceFolder; readonly finding: FoundTrouble }
-  | { readonly kind: "error"; readonly folder: vscode.WorkspaceFolder; readonly error: unknown };
+export interface HealthItem {
+  readonly folder: vscode.WorkspaceFolder;
+  readonly row: Row;
+  /** Of a finding, and of its remedy. */
+  readonly finding?: FoundTrouble;
+}
 
 export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
   private readonly changed = new vscode.EventEmitter<undefined>();
@@ -69,45 +69,38 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
     this.changed.fire(undefined);
   }
 
-  getTreeItem(item: HealthItem): vscode.TreeItem {
-    const folder = item.folder.uri.toString();
-    if (item.kind === "folder")
-      return itemOf({ id: folder, label: item.folder.name, icon: "root-folder", children: "open" });
-    if (item.kind === "error") {
-      const label = plain(describe(item.error), 300);
-      return itemOf({ id: `error:${folder}`, label, tooltip: describe(item.error), icon: "error" });
-    }
-    const row = item.kind === "remedy" ? rowOfRemedy(item.finding) : rowOfFinding(item.finding);
-    return itemOf({ ...row, id: `${folder}|${row.id}` });
+  getTreeItem({ folder, row }: HealthItem): vscode.TreeItem {
+    return itemOf({ ...row, id: `${folder.uri.toString()}|${row.id}` });
   }
 
   async getChildren(item?: HealthItem): Promise<HealthItem[]> {
     if (!vscode.workspace.isTrusted) return [];
     if (item === undefined) {
       const folders = this.services.folders();
-      if (folders.length > 1) return folders.map((folder) => ({ kind: "folder", folder }));
+      if (folders.length > 1) return folders.map((folder) => ({ folder, row: rowOfFolder(folder) }));
       return folders[0] === undefined ? [] : this.findings(folders[0]);
     }
-    if (item.kind === "folder") return this.findings(item.folder);
-    if (item.kind !== "finding" || item.finding.level === "ok") return [];
-    return [{ ...item, kind: "remedy" }];
+    if (item.row.children === undefined) return [];
+    return item.finding === undefined ? this.findings(item.folder) : [{ ...item, row: rowOfRemedy(item.finding) }];
   }
 
   private async findings(folder: vscode.WorkspaceFolder): Promise<HealthItem[]> {
     const { signal } = this.checking;
     try {
-      const { findings } = await diagnose(this.services, folder.uri.fsPath, signal);
+      const { findings } = await this.services.memoryOf(folder).command<Findings>(["doctor"], [], signal);
       this.view.description = `checked at ${when(new Date().toISOString(), Date.now(), vscode.env.language)}`;
-      return findings.map((finding) => ({ kind: "finding", folder, finding }));
+      return findings.map((finding) => ({ folder, finding, row: rowOfFinding(finding) }));
     } catch (error) {
       if (signal.aborted || (error instanceof MemoryError && NOT_SET_UP.has(error.code))) return [];
-      return [{ kind: "error", folder, error }];
+      const label = plain(describe(error), 300);
+      return [{ folder, row: { id: "error", label, tooltip: describe(error), icon: "error" } }];
     }
   }
 
   private async fix(item: HealthItem | undefined): Promise<void> {
-    const fix = item?.kind === "finding" || item?.kind === "remedy" ? fixOf(item.finding) : null;
-    if (item === undefined || !("finding" in item) || fix === null) return;
+    if (item?.finding === undefined) return;
+    const fix = fixOf(item.finding);
+    if (fix === null) return;
     if (fix.by === "extension") await vscode.commands.executeCommand(fix.command);
     else if (!(await this.runFix(item.folder, item.finding, fix))) return;
     this.refresh();
@@ -121,32 +114,7 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
     const question = `Run “${commandOf(fix)}” in ${folder.name}?`;
     const detail = `${plain(finding.message, 1000)}\n\n${plain(finding.remedy, 1000)}`;
     if (!(await isConfirmed(question, "Run", detail))) return false;
-    await waiting(commandOf(fix), async (signal) => {
-      if (fix.verb[0] === "doctor") await diagnose(this.services, folder.uri.fsPath, signal, fix.args);
-      else await this.services.memoryOf(folder).command(fix.verb, fix.args, signal);
-    });
+    await waiting(commandOf(fix), (signal) => this.services.memoryOf(folder).command(fix.verb, fix.args, signal));
     return true;
   }
-}
-
-/** Runs doctor. Its exit code says whether it found an error, so the answer counts and not the code. */
-export async function diagnose(
-  services: Services,
-  workspace: string,
-  signal: AbortSignal,
-  args: readonly string[] = [],
-): Promise<Findings> {
-  const program = await services.programs.find();
-  const output = await run(program.path, ["doctor", "--json", "--workspace", workspace, ...args], signal);
-  try {
-    const answer = JSON.parse(output.stdout) as Partial<Findings>;
-    if (Array.isArray(answer.findings)) return answer as Findings;
-  } catch {
-    // no answer: said below
-  }
-  throw new MemoryError(
-    "PROGRAM_FAILED",
-    `cognee-memory doctor ended with ${output.code} and no answer.`,
-    plain(output.stderr, 500),
-  );
 }

@@ -1,7 +1,7 @@
 /** The view “Memories”: topics and their memories, in pages. Read when it is visible and something has changed. */
 
 import * as vscode from "vscode";
-import type { MemoryLine, Topic } from "#types";
+import type { MemoriesPage, MemoryLine, Topic } from "#types";
 import { describe, MemoryError, NOT_SET_UP } from "../core/error";
 import type { Memory } from "../core/memory";
 import { memoriesOf, statusOf, topicsOf } from "../recall/reads";
@@ -11,7 +11,7 @@ import type { Services } from "../core/services";
 import { rowOfMemory, rowOfTopic } from "./memories";
 import { NewDay } from "../core/new-day";
 import { Pause } from "../core/pause";
-import { itemOf, type Row } from "./row";
+import { itemOf, type Row, rowOfFolder } from "./row";
 
 /** An item is also the subject of the commands of its menu. */
 type TopicItem = TopicSubject & { readonly row: Row };
@@ -138,21 +138,17 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item> {
     const id = `${key}:${folder}`;
     const count = this.shown.get(id) ?? PAGE;
     const lines: MemoryLine[] = [];
-    let after: string | undefined;
+    let after: string | null = null;
     let total: number;
     do {
       const limit = topicId === null ? 500 : Math.min(500, count - lines.length);
-      const page = await memoriesOf(
-        memory,
-        { limit, ...(topicId === null ? {} : { topicId }), ...(after === undefined ? {} : { after }) },
-        signal,
-      );
+      const page: MemoriesPage = await memoriesOf(memory, { topic_id: topicId, limit, after }, signal);
       lines.push(...page.memories.filter(({ memory_type }) => topicId !== null || memory_type === "legacy"));
-      after = page.next ?? undefined;
+      after = page.next;
       total = page.total;
-    } while (after !== undefined && lines.length < count);
+    } while (after !== null && lines.length < count);
     const items: Item[] = lines.slice(0, count).map((line) => this.memoryItem(folder, line));
-    const hasMore = after !== undefined || lines.length > count;
+    const hasMore = after !== null || lines.length > count;
     return hasMore ? [...items, moreItem(folder, id, count + PAGE, topicId === null ? null : total - count)] : items;
   }
 
@@ -172,25 +168,17 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item> {
   }
 }
 
-function folderItem({ name, uri }: vscode.WorkspaceFolder): Item {
-  const row = {
-    id: `folder:${uri.fsPath}`,
-    label: name,
-    tooltip: uri.fsPath,
-    icon: "root-folder",
-    children: "open",
-  } as const;
-  return { kind: "folder", folder: uri.fsPath, row };
+function folderItem(folder: vscode.WorkspaceFolder): Item {
+  const path = folder.uri.fsPath;
+  return { kind: "folder", folder: path, row: { ...rowOfFolder(folder), tooltip: path } };
 }
 
 function legacyItem(folder: string, count: number): Item {
-  const label = "Without a topic";
-  const tooltip = "Memories of earlier versions, and single exchanges";
   const row = {
     id: `legacy:${folder}`,
-    label,
+    label: "Without a topic",
     description: `${count}`,
-    tooltip,
+    tooltip: "Memories of earlier versions, and single exchanges",
     icon: "comment",
     children: "closed",
   } as const;

@@ -15,7 +15,7 @@ import { Jobs } from "./jobs";
 import { NewDay } from "../core/new-day";
 import { Pause } from "../core/pause";
 import { type About, childrenOf, jobsOf, type QueueNode, rowOf, topOf } from "./queue";
-import { itemOf } from "./row";
+import { itemOf, rowOfFolder } from "./row";
 
 /** A row in the folder that it belongs to. Without a node, it is the folder's own row. */
 export interface QueueItem {
@@ -55,8 +55,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem> {
 
   getTreeItem(item: QueueItem): vscode.TreeItem {
     const { folder, node } = item;
-    if (node === null)
-      return itemOf({ id: folder.uri.toString(), label: folder.name, icon: "root-folder", children: "open" });
+    if (node === null) return itemOf(rowOfFolder(folder));
     const row = rowOf(node, Date.now(), vscode.env.language);
     const command = row.command === undefined ? {} : { command: { ...row.command, arguments: [item] } };
     return itemOf({ ...row, ...command, id: `${folder.uri.toString()}|${row.id}` });

@@ -96,7 +96,7 @@ export function rowOf(node: QueueNode, now: number, language: string): Row {
       const remedy = plain(error?.remediation ?? "", 500);
       return {
         id,
-        label: plain(error?.message ?? stateName(state)),
+        label: plain(error?.message ?? STATE_NAMES[state]),
         description: `${node.jobs.length} · ${error?.code ?? state}`,
         tooltip: [plain(error?.message ?? "", 500), remedy].filter(Boolean).join("\n\n"),
         icon: "error",
@@ -112,13 +112,10 @@ export function rowOf(node: QueueNode, now: number, language: string): Row {
   }
 }
 
-function rowOfJob(
-  { job, progress: inFlight, about }: Extract<QueueNode, { kind: "job" }>,
-  now: number,
-  language: string,
-): Row {
+function rowOfJob(node: Extract<QueueNode, { kind: "job" }>, now: number, language: string): Row {
+  const { job, progress: inFlight, about } = node;
   const progress = inFlight?.progress ?? null;
-  const state = stateName(job.state);
+  const state = STATE_NAMES[job.state];
   const percent =
     progress === null || progress.total === 0 ? "" : ` ${Math.floor((100 * progress.done) / progress.total)} %`;
   const description = [
@@ -133,8 +130,8 @@ function rowOfJob(
   const error = job.error === null ? "" : `${job.error.message} ${job.error.remediation}`;
   const hasRecord = job.state !== "waiting" && job.droppedAs === undefined;
   return {
-    id: `job:${job.state === "rejected" ? "rejected:" : ""}${job.id}`,
-    label: [job.kind === null ? plain(job.id, 80) : kindName(job.kind), plain(about?.subject ?? "", 100)]
+    id: idOf(node),
+    label: [job.kind === null ? plain(job.id, 80) : KIND_NAMES[job.kind], plain(about?.subject ?? "", 100)]
       .filter(Boolean)
       .join(": "),
     description: description.filter(Boolean).join(" · "),
@@ -157,40 +154,34 @@ const ICONS: Readonly<Record<Job["state"], string>> = {
   cancelled: "close",
 };
 
-function stateName(state: Job["state"]): string {
-  const names: Readonly<Record<Job["state"], string>> = {
-    waiting: "waits for a worker",
-    queued: "waits",
-    running: "runs",
-    retrying: "runs again",
-    succeeded: "succeeded",
-    failed: "failed",
-    expired: "expired",
-    rejected: "rejected",
-    cancelled: "cancelled",
-  };
-  return names[state];
-}
+const STATE_NAMES: Readonly<Record<Job["state"], string>> = {
+  waiting: "waits for a worker",
+  queued: "waits",
+  running: "runs",
+  retrying: "runs again",
+  succeeded: "succeeded",
+  failed: "failed",
+  expired: "expired",
+  rejected: "rejected",
+  cancelled: "cancelled",
+};
 
-function kindName(kind: NonNullable<Job["kind"]>): string {
-  const names: Readonly<Record<NonNullable<Job["kind"]>, string>> = {
-    ingest: "Remember",
-    cognify: "Find entities and relations",
-    capture: "Capture sessions",
-    migrate: "Migrate",
-    compact: "Compact",
-    restore: "Undo a compaction",
-    forget: "Forget",
-    set_status: "Set a status",
-    feedback: "Give feedback",
-    resolve: "Settle a contradiction",
-    judge: "Ask the language model about contradictions",
-    ask: "Ask the graph",
-    import: "Import",
-    rebuild: "Rebuild",
-    graph: "Draw the graph",
-    check: "Check",
-    noop: "Test",
-  };
-  return names[kind];
-}
+const KIND_NAMES: Readonly<Record<NonNullable<Job["kind"]>, string>> = {
+  ingest: "Remember",
+  cognify: "Find entities and relations",
+  capture: "Capture sessions",
+  migrate: "Migrate",
+  compact: "Compact",
+  restore: "Undo a compaction",
+  forget: "Forget",
+  set_status: "Set a status",
+  feedback: "Give feedback",
+  resolve: "Settle a contradiction",
+  judge: "Ask the language model about contradictions",
+  ask: "Ask the graph",
+  import: "Import",
+  rebuild: "Rebuild",
+  graph: "Draw the graph",
+  check: "Check",
+  noop: "Test",
+};

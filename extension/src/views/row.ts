@@ -16,6 +16,14 @@ export interface Row {
   readonly command?: { readonly command: string; readonly title: string; readonly arguments: unknown[] };
 }
 
+/** The row of a folder, in a window with several. */
+export const rowOfFolder = ({ name, uri }: vscode.WorkspaceFolder): Row => ({
+  id: uri.toString(),
+  label: name,
+  icon: "root-folder",
+  children: "open",
+});
+
 export function itemOf(row: Row): vscode.TreeItem {
   const state = {
     open: vscode.TreeItemCollapsibleState.Expanded,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { confirmationOf, draftOf } from "../../src/agent/remembered";
-import type { Draft } from "../../src/remember/summary";
 
 describe("what an agent gives", () => {
   it("becomes a draft with its lists", () => {
@@ -17,8 +16,8 @@ describe("what an agent gives", () => {
       context: "We talked.",
       decisions: ["Five times"],
       rationale: [],
-      openQuestions: ["Jitter?"],
-      nextSteps: [],
+      open_questions: ["Jitter?"],
+      next_steps: [],
       references: ["Plan 14"],
     });
   });
@@ -30,7 +29,7 @@ describe("what an agent gives", () => {
     [{ topic: "a", context: "b", decisions: "c" }, "decisions must be a list"],
     [{ topic: "a", context: "b", references: [1] }, "references must be a list"],
     [{ topic: "a", context: "b".repeat(60_000) }, "Shorten it"],
-  ])("is refused with a sentence where it is wrong", (input, said) => expect(draftOf(input)).toContain(said));
+  ])("is refused with a sentence where it is wrong", (input, said) => expect(() => draftOf(input)).toThrow(said));
 
   it("is shown whole before it is stored, as text", () => {
     const draft = draftOf({
@@ -40,7 +39,7 @@ describe("what an agent gives", () => {
       rationale: ["R"],
       next_steps: ["N"],
       references: ["plan-7"],
-    }) as Draft;
+    });
     const shown = confirmationOf(draft, "ws");
     for (const part of ["One", "Two &lt;b&gt;", "D1", "D2", "R", "N", "plan\\-7"]) expect(shown).toContain(part);
     expect(shown).not.toMatch(/(?<!\\)\[x/u);

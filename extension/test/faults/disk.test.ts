@@ -41,7 +41,8 @@ describe.skipIf(PROGRAM === "" || !isRoot)("a full disk (root mounts one)", { ti
     return status === 0 ? "" : `mount: ${String(stderr)}`;
   };
   const draft = (topic: string): Draft => ({ ...EMPTY, topic, context: "What was said.", decisions: ["Keep it"] });
-  const topics = async () => (await my.memory.retrieve({ query: "keep it" }, soon())).results.map(({ topic }) => topic);
+  const topics = async () =>
+    (await my.memory.ask("retrieve", { query: "keep it" }, soon())).results.map(({ topic }) => topic);
 
   beforeAll(async () => {
     reset();

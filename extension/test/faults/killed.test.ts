@@ -55,12 +55,12 @@ describe.skipIf(PROGRAM === "")("the worker is killed", { timeout: 2 * LONG }, (
   afterAll(() => my.end(), LONG);
 
   it("during a recall: it is answered, and the next question has a worker again", async () => {
-    const asked = my.memory.retrieve({ query: "how many retries" }, soon());
+    const asked = my.memory.ask("retrieve", { query: "how many retries" }, soon());
     // the first question has the worker start the process that answers
     await expect.poll(() => worker()?.http?.server, { timeout: LONG, interval: 5 }).toBeTruthy();
     await kill();
     expect((await asked).results[0]?.topic).toBe("Retry policy");
-    expect((await my.memory.retrieve({ query: "how many retries" }, soon())).results).toHaveLength(2);
+    expect((await my.memory.ask("retrieve", { query: "how many retries" }, soon())).results).toHaveLength(2);
     await expect.poll(() => worker()?.state, { timeout: LONG }).toBe("ready");
     expect(shown.messages).toEqual([]);
   });
@@ -95,7 +95,7 @@ describe.skipIf(PROGRAM === "")("the worker is killed", { timeout: 2 * LONG }, (
     await killed;
     expect(killed).toBeDefined();
     expect(shown.messages.join("\n")).toMatch(/^Compacted 3 summaries for topic retry-policy\./u);
-    expect(await compactionsOf(my.memory, undefined, soon())).toHaveLength(1);
+    expect(await compactionsOf(my.memory, null, soon())).toHaveLength(1);
     expect(await total()).toBe(4);
     expect(restarts()).toBe(1);
   });

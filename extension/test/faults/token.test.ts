@@ -18,7 +18,8 @@ const soon = () => AbortSignal.timeout(LONG);
 describe.skipIf(PROGRAM === "")("another worker", { timeout: 2 * LONG }, () => {
   let my: Session;
   const QUERY = { query: "how many retries" };
-  const topics = async (memory: Memory) => (await memory.retrieve(QUERY, soon())).results.map(({ topic }) => topic);
+  const topics = async (memory: Memory) =>
+    (await memory.ask("retrieve", QUERY, soon())).results.map(({ topic }) => topic);
   /** A memory of the folder that can use nothing but HTTP. */
   const onlyHttp = () => new Memory(my.folder, () => Promise.reject(new Error("the program was run")));
   const answers = () => expect.poll(() => address(my.folder, Date.now()), { timeout: LONG }).not.toBeNull();
@@ -63,7 +64,9 @@ describe.skipIf(PROGRAM === "")("another worker", { timeout: 2 * LONG }, () => {
     symlinkSync(`${path} elsewhere`, path);
     try {
       const worker = { url: "http://127.0.0.1:9", tokenFile: tokenFile(my.folder) };
-      await expect(request(worker, "GET /v1/topics", undefined, soon())).rejects.toThrow("not a file of this user");
+      await expect(request(worker, { route: "GET /v1/topics", command: "topics" }, soon())).rejects.toThrow(
+        "not a file of this user",
+      );
     } finally {
       rmSync(path);
       renameSync(`${path} elsewhere`, path);
@@ -127,7 +130,7 @@ describe.skipIf(PROGRAM === "")("another worker", { timeout: 2 * LONG }, () => {
       chmodSync(`${program}.new`, 0o700);
       renameSync(`${program}.new`, program);
     };
-    const asked = () => failing.memory.retrieve(QUERY, soon());
+    const asked = () => failing.memory.ask("retrieve", QUERY, soon());
     says(
       `echo '{"success": false, "error": "The store is busy.", "error_code": "STORE_BUSY", "remediation": "Try it again."}'; exit 1`,
     );

@@ -79,7 +79,7 @@ describe.skipIf(PROGRAM === "")("two windows on one folder", { timeout: 2 * LONG
     await Promise.all(
       both().flatMap(({ outbox, memory }, n) => [
         ...[0, 1].map((m) => outbox.send(folder(), draft(`Window ${n} drop ${m}`))),
-        memory.retrieve({ query: "it is" }, soon()),
+        memory.ask("retrieve", { query: "it is" }, soon()),
       ]),
     );
     await remembered();

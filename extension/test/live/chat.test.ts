@@ -191,7 +191,7 @@ describe.skipIf(PROGRAM === "")("chat and agents, with the real program", { time
     const { content } = await tool.invoke({ input, toolInvocationToken: undefined });
     expect((content[0] as { value: string }).value).toMatch(/^Queued/u);
     const found = async () => {
-      const { results } = await my.memory.retrieve({ query: "log rotation" }, AbortSignal.timeout(MINUTES));
+      const { results } = await my.memory.ask("retrieve", { query: "log rotation" }, AbortSignal.timeout(MINUTES));
       return results[0]?.topic;
     };
     await expect.poll(found, { timeout: MINUTES }).toBe("Log rotation");

@@ -98,16 +98,9 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
     expect(shown.clipboard).toBe(text.replace(/(?:^>.*\n)+\n\[Review….*\n\n/mu, ""));
     await run("cognee.explainMemory", item?.subject);
     const why = await textOf(shown.rendered[1]);
-    const { results } = await my.memory.retrieve(
-      {
-        query: "how many retries",
-        preset: "long-lived",
-        max_results: 5,
-        max_tokens: 2000,
-        as_of: asOfOf(shown.rendered[1]),
-      },
-      AbortSignal.timeout(MINUTES),
-    );
+    const asked = { query: "how many retries", preset: "long-lived", max_results: 5, max_tokens: 2000 } as const;
+    const as_of = asOfOf(shown.rendered[1]);
+    const { results } = await my.memory.ask("retrieve", { ...asked, as_of }, AbortSignal.timeout(MINUTES));
     expect(why).toContain(`| **total** | ${results[0]?.final_score} |`);
     await run("cognee.showHistory", item?.subject);
     const history = await textOf(shown.rendered[2]);

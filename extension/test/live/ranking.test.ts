@@ -33,7 +33,7 @@ describe.skipIf(PROGRAM === "")("ranking by the settings", { timeout: 5 * MINUTE
     const { settings } = readSettings((name) => values[name]);
     const query = "how long may a reader keep a book";
     const body = { ...rankingOf(settings), query, as_of: new Date(AS_OF).toISOString() };
-    const { results } = await my.memory.retrieve(body, AbortSignal.timeout(MINUTES));
+    const { results } = await my.memory.ask("retrieve", body, AbortSignal.timeout(MINUTES));
     const [old, young] = AGES.map((_, index) => results.find(({ topic }) => topic === `Loan periods ${index}`));
     if (old === undefined || young === undefined) throw new Error("both memories fit");
     return {

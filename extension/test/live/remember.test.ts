@@ -31,7 +31,7 @@ describe.skipIf(PROGRAM === "")("remembering, with the real program", { timeout:
     return existsSync(kept) ? readdirSync(kept) : [];
   };
   const memories = async (query = "loans books decision retries port") => {
-    const { results } = await my.memory.retrieve({ query, max_results: 20 }, AbortSignal.timeout(MINUTES));
+    const { results } = await my.memory.ask("retrieve", { query, max_results: 20 }, AbortSignal.timeout(MINUTES));
     return results;
   };
   /** Answers the question for a topic, which is shown as a list. */

@@ -3,12 +3,12 @@ import { type Draft, draftText, EMPTY, lackOf, parseDraft, planOf, summaryOf } f
 
 const FULL: Draft = {
   topic: "Retry policy of the uploader",
-  topicId: "uploader-retries",
+  topic_id: "uploader-retries",
   context: "The uploader gave up.\n\nDecisions: none were made before.\n```sh\n# a comment\n```",
   decisions: ["Retry five times", "- keep the minus", "Use `a: b`"],
   rationale: ["The gateway recovers within a minute"],
-  openQuestions: ["Should the user see a countdown?"],
-  nextSteps: ["Measure it"],
+  open_questions: ["Should the user see a countdown?"],
+  next_steps: ["Measure it"],
   references: ["src/upload/retry.ts", "plan-021", "#118"],
   turns: 14,
 };
