@@ -1,7 +1,7 @@
 """Trains the judge: a small transformer that reads two statements together, and says whether the later one replaces the
 earlier one.
 
-python -m tools.judge_training OUT.npz [--without e f ad m third d y]      15 minutes on two cores; seeded
+python -m tools.judge_training OUT.npz [--without e f ad aw m third d y]   30 minutes on two cores; seeded
                                [--teacher MPNET TEACHER.pt]            from the beginning: 90 minutes more
 
 A large model learns it from the labelled pairs in ``judge_pairs``: all-mpnet-base-v2 as published, whose files are in
@@ -11,8 +11,9 @@ one hand that nobody labelled, and the small one learns to say the same. The sma
 embeddings and lowest layers as they are, which the embedding model on board has too; the other layers are trained, with
 one output. Without ``--teacher``, the judge in the package is taken as taught.
 
-Then the small one learns the EVERYDAY pairs; others are shown beside them with what it says of them already, so that it
-forgets little. The result is the mean of both.
+Then the small one learns the EVERYDAY pairs, in which what holds costs more than what is replaced. Beside them are near
+statements that nobody labelled, with a part of what it said of them before: few of them replace each other, and chats
+would suffer most.
 
 Each pair is shown to the large model in an order that is drawn anew, since the order is not what tells them apart: the
 dates are; half of the time with the topics before the statements. A quarter of what it sees are near statements that
@@ -37,6 +38,7 @@ from safetensors.torch import load_file
 from torch import nn
 from transformers import AutoTokenizer, BertConfig, BertModel, MPNetModel
 
+from bridge.compaction.statements import without_change, without_rejected
 from bridge.embedding import model_files
 from bridge.embedding.factory import create
 from bridge.embedding.installer import install
@@ -53,10 +55,9 @@ MPNET_SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658
 BATCH, SEED, SMOOTHED, DROPPED = 32, 7, 0.05, 0.2
 UNRELATED, WITH_TOPICS = 0.33, 0.5  # shares of the pairs
 UNLABELLED = 45_000
-EVERYDAY = (*"gj", *(f"a{letter}" for letter in "abcefghiklmnopq"))  # hands who wrote as people note decisions
-REPEATED, NEAR, UNLIKE, AGAIN = 3_000, 1_500, 3_000, 1_500  # other pairs beside those
-MIXED = 0.6  # of the last step's weights, with those before it: it keeps most of both
-SAID_AGAIN = ("{}", "Still: {}", "As before: {}", "We keep it: {}", "No change here: {}", "{} That stays as it is.")
+EVERYDAY = (*"gj", *(f"a{letter}" for letter in "abcefghiklmnopqrstuv"))  # hands who wrote as people note decisions
+REPEATED, NEAR, CHAT = 1_000, 500, "at"  # other pairs beside those: of the first hands, of each hand; who wrote chats
+OF_SAID, OF_CHATS, HOLDS = 0.5, 0.25, 1.5  # of what is said of near statements; the weight of a pair that holds
 ALIKE = 60  # characters; a batch has pairs of about the same length
 
 Shown = tuple[str, str, float]  # two statements, and how likely the one replaces the other
@@ -117,11 +118,10 @@ def main() -> None:
         _train(small, 2, 2e-4, lambda: taught, held, rng)
     else:
         _take_from_package(small)
-    taught_so = {name: weight.detach().clone() for name, weight in _trained(small).items()}
-    shown = _everyday(small, everyday, labelled, near, rng)
-    _train(small, 2, 1.5e-4, lambda: shown, held, rng)
-    mean = {name: MIXED * weight.detach() + (1 - MIXED) * taught_so[name] for name, weight in _trained(small).items()}
-    np.savez(arguments.out, **{name: weight.numpy() for name, weight in mean.items()})
+    repeated = [labelled[at] for at in rng.permutation(len(labelled))[:REPEATED]]
+    shown = _everyday(small, everyday, rng) + _taught(small, repeated, near[:REPEATED])
+    _train(small, 2, 1.2e-4, lambda: shown, held, rng, HOLDS)
+    np.savez(arguments.out, **{name: weight.detach().numpy() for name, weight in _trained(small).items()})
 
 
 def _trained(small: CrossEncoder) -> dict[str, Any]:
@@ -174,8 +174,9 @@ def _train(
     shown: Callable[[], list[Shown]],
     held: dict[str, list[Pair]],
     rng: np.random.Generator,
+    holds: float = 1.0,
 ) -> None:
-    """``shown``: what the next epoch shows."""
+    """``shown``: what the next epoch shows. ``holds``: the weight of what is surely not replaced."""
     trained = [weight for weight in model.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(trained, lr=rate, weight_decay=0.01)
     steps = epochs * (len(shown()) // BATCH)
@@ -185,7 +186,8 @@ def _train(
         losses = []
         for batch in _batches(shown(), rng):
             wanted = torch.tensor([probability for _, _, probability in batch])
-            loss = nn.functional.binary_cross_entropy_with_logits(model(batch), wanted)
+            weights = torch.where(wanted <= SMOOTHED, holds, 1.0)
+            loss = nn.functional.binary_cross_entropy_with_logits(model(batch), wanted, weights)
             optimiser.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(trained, 1.0)
@@ -247,24 +249,20 @@ def _taught(large: CrossEncoder, labelled: list[Pair], near: list[tuple[str, str
     return taught + [(*pair, found) for pair, found in zip(near, _probabilities(large, near).tolist(), strict=True)]
 
 
-def _everyday(
-    small: CrossEncoder,
-    everyday: dict[str, list[Pair]],
-    labelled: list[Pair],
-    near: list[tuple[str, str]],
-    rng: np.random.Generator,
-) -> list[Shown]:
-    """What each epoch of the last step shows."""
-    shown = [(pair.earlier, pair.later, _smoothed(pair)) for known in everyday.values() for pair in known]
-    repeated = _taught(small, [labelled[at] for at in rng.permutation(len(labelled))[:REPEATED]], near[:NEAR])
-    unlabelled = _near(everyday, rng)[:NEAR]
-    said = _probabilities(small, unlabelled).tolist()
-    # Half of it, since most near statements of one project have nothing to do with each other.
-    halved = [(*pair, found / 2) for pair, found in zip(unlabelled, said, strict=True)]
-    drawn = [shown[at][at % 2] for at in rng.integers(len(shown), size=2 * UNLIKE + AGAIN)]
-    unlike = [(*pair, SMOOTHED / 2) for pair in zip(drawn[:UNLIKE], drawn[UNLIKE:], strict=False)]
-    again = [(text, SAID_AGAIN[at % 6].format(text), SMOOTHED) for at, text in enumerate(drawn[2 * UNLIKE :])]
-    return shown + repeated + halved + unlike + again
+def _everyday(small: CrossEncoder, everyday: dict[str, list[Pair]], rng: np.random.Generator) -> list[Shown]:
+    """What the last step shows: the pairs as they are and read away, as the judge reads them, and near statements."""
+    pairs = [pair for known in everyday.values() for pair in known]
+    away = [without_change(without_rejected(pair.earlier, pair.later)) for pair in pairs]
+    shown = [
+        (pair.earlier, later, _smoothed(pair))
+        for pair, other in zip(pairs, away, strict=True)
+        for later in sorted({pair.later, other})
+    ]
+    for hand, known in everyday.items():
+        near, part = _near({hand: known}, rng)[:NEAR], OF_CHATS if hand == CHAT else OF_SAID
+        said = _probabilities(small, near).tolist()
+        shown += [(*pair, part * found) for pair, found in zip(near, said, strict=True)]
+    return shown
 
 
 def _batches(shown: list[Shown], rng: np.random.Generator) -> Iterator[list[Shown]]:
