@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ..memory import Content, References, TimeScope
 from ..text import turn_words as words
@@ -18,7 +19,7 @@ from ..text.query_words import subject_words
 from ..text.references import classify
 from ..text.sections import one_line, shortened
 from ..text.terms import STOP_WORDS
-from .beats import Beat, beats, plain, told
+from .beats import Beat, beats, details, plain, told
 from .sentences import Sentence
 from .session import Evidence, Segment, SegmentSummary, Turn
 from .title import COMMON, HEADING, UNKNOWN, title
@@ -26,11 +27,14 @@ from .title import COMMON, HEADING, UNKNOWN, title
 ARROW = " → "
 NEXT = " · "  # between what was asked first and last
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
+_UNANSWERED = 320  # characters of a request that nobody answered
+_CUT = (":", "：", "…", "...", ".")
 _PREAMBLE = 300  # characters in which a plan's heading stands: "Implement the following plan:"
 _LEAST_ALONE = 3  # words of a request that is understood without what came of it
 _MOST_DECISIONS = 6
 _ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
 _CONTEXT = 480  # characters; about 120 tokens
+_DETAILS, _DETAIL, _MOST_DETAILS = 360, 110, 4  # characters of them, and of each; of one request
 _BRIEF_QUOTE, _BRIEF_OUTCOME = 90, 145  # characters of the two sides where two beats are one line of that length
 
 
@@ -49,6 +53,7 @@ def summarise(segment: Segment) -> SegmentSummary:
     pairs = [(beat, pair) for beat in holding for pair in _decisions(beat, is_english)][-_MOST_DECISIONS:]
     others = [beat for beat in holding if all(beat is not decided for decided, _ in pairs)]
     lines = _context(others, in_one_line=not pairs)
+    lines += _details(holding, " ".join([*(outcome for _, (_, _, outcome) in pairs), *(text for text, _ in lines)]))
     topic = title(spoken, found)
     opens, left = _open(spoken, found), _left(spoken, found)
     decisions = tuple(_line(quote, outcome) for _, (quote, _, outcome) in pairs)
@@ -185,12 +190,27 @@ def _context(others: Sequence[Beat], in_one_line: bool) -> list[tuple[str, str]]
     for number in sorted(range(len(told_of)), key=worth, reverse=True)[: 2 if is_brief else None]:
         beat, one, outcome = told_of[number]
         first = one or next(iter(beat.answered), None)
-        text = _line(shortened(plain(one.text), most_asked), outcome) if one else outcome
-        if first is not None and text and len(text) <= left and (one or words.is_report(text)):
+        text = _line(shortened(plain(one.text), most_asked), outcome) if one else ARROW.lstrip() + outcome
+        if first is not None and text and len(text) <= left and (one or words.is_report(outcome)):
             left -= len(text)
             lines.append((first.turn, text, first.place))
     found = [(text, place) for _, text, place in sorted(lines)]
     return [(NEXT.join(text for text, _ in found), found[0][1])] if is_brief and found else found
+
+
+def _details(holding: Sequence[Beat], known: str) -> list[tuple[str, str]]:
+    """What the reports say in detail besides what is known, as lines with their places: of the last requests first."""
+    told_of, left = subject_words(known), _DETAILS
+    lines: list[tuple[tuple[int, int], str, str]] = []
+    for beat in reversed(holding):
+        for one, said in details(beat, _MOST_DETAILS):
+            text = ARROW.lstrip() + shortened(said.replace(NEXT, ", "), _DETAIL)
+            new = subject_words(text) - told_of
+            if len(new) >= _LEAST_ALONE and len(text) <= left:
+                left -= len(text)
+                told_of |= new
+                lines.append(((one.turn, one.order), text, one.place))
+    return [(text, place) for _, text, place in sorted(lines)]
 
 
 def _request(beat: Beat) -> Sentence | None:
@@ -203,13 +223,18 @@ def _line(asked: str, outcome: str) -> str:
 
 
 def _open(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[Sentence]:
-    """The last question of the last turn, or the request that nobody answered."""
+    """The last question of the last turn; or the request that nobody answered, or that was broken off."""
     if not spoken or not found:
         return []
     last = [one for one in (*found[-1].asked, *found[-1].answered) if one.turn == len(spoken) - 1]
-    unanswered = [one for one in last if one.speaker == "user" and not words.is_empty(one.text)]
-    if unanswered:
-        return [max(unanswered, key=lambda one: len(subject_words(one.text)))]
+    is_broken_off = (
+        last and not found[-1].done and words.begins("plans", last[-1].text) and last[-1].text.endswith(_CUT)
+    )
+    asked = found[-1].asked if is_broken_off else [one for one in last if one.speaker == "user"]
+    if unanswered := [one for one in asked if not words.is_empty(one.text)]:
+        most = max(unanswered, key=lambda one: len(subject_words(one.text)))
+        whole = " ".join(one.text for one in unanswered)
+        return [replace(most, text=shortened(whole, _UNANSWERED))]
     return [one for one in last if one.is_question and not words.says("closes", one.text)][-1:]
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -39,18 +40,21 @@ HEADING = (
 _LOOKED_AT = 120  # of the newest memories
 _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in the code
 _RECENT = 5  # captured sessions that have a line
-_MOST_ASKED, _MOST_TOLD, _MOST_FILES = 90, 140, 2  # characters of a captured line's request and outcome; its files
+_MOST_ASKED, _MOST_TOLD, _MOST_FILES = 130, 190, 3  # characters of a captured line's request and outcome; its files
+_MOST_OPEN = 260
+_MOST_NEWEST, _MOST_EARLIER, _MOST_OF_PART = 580, 280, 40  # bytes of a captured line, its files aside
 _SESSIONS_FIRST, _EARLIER = "Sessions, the newest first", "Earlier, perhaps changed since"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
+_DETAIL = OUTCOME.lstrip()  # what a report says in detail begins so
 _PART = " · "  # between what was asked first and last
-_FURTHER_NEWEST, _FURTHER = 2, 1  # requests with an outcome that a line has besides the first
+
 _ALIKE = 0.6  # of the words of a request that a later one has too
 _NAMES_ENOUGH = 8  # different words
 _RELATED = 2  # words that a request and its outcome have in common
 _LEAST_NEW = 5  # words of a further outcome that the line has not
 _LEAST_SAID = 3  # words of a request, or an outcome, that says something
 _OFTEN, _OPENING = 3, 40  # sessions in which a request begins alike, and its characters
-_LEAST_NEWEST, _LEAST_EARLIER = 6, 9  # different words in a captured session's line, its files among them
+_LEAST_NAMED = 6  # different words in a captured session's line, its files among them
 _BYTES_PER_TOKEN = 3  # fewer than texts have in English, about as many as in Chinese: no tokenizer is needed
 
 _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``source`` and a decision's own have it
@@ -196,8 +200,9 @@ def _opening(request: str) -> str:
 
 
 def _talked(context: str) -> list[str]:
-    """What was asked and came out, of a captured memory's context."""
-    return [part for line in context.split("\n") for part in one_line(line).split(_PART)]
+    """What was asked and came out, of a captured memory's context, without the details."""
+    parts = [part for line in context.split("\n") for part in one_line(line).split(_PART)]
+    return [part for part in parts if not part.startswith(_DETAIL)]
 
 
 class _Line(NamedTuple):
@@ -239,40 +244,70 @@ def _line(
         return _Line(newest.number, words, source(newest), "")
     by_rules = captured[newest.number] == RULES
     pairs: list[_Pair] = []
+    detailed: list[list[_Pair]] = []  # of each part
+    later = [*newer]
     is_doubted = False  # the last answer of the part before
     for part in parts:
         places = said_at.get(part.number, {})
         found = [(pair, _is_overtaken(pair, newer)) for pair in _pairs(part, by_rules, became, places, often)]
+        last = max(places.values(), default=0) if is_doubted else -1
+        new = [pair for pair in _details(part, places) if pair.place != last]
+        detailed.append([pair for pair in new if not _is_overtaken(pair, newer)])
         is_doubted = bool(found) and is_doubted and found[0][0].place >= max(places.values(), default=0)
         pairs += [pair for pair, is_overtaken in found[is_doubted:] if not is_overtaken]
         first = min(places, key=places.__getitem__, default="")
         is_doubted = turn_words.says("persists", first.partition(OUTCOME)[0])
         is_doubted = is_doubted or turn_words.begins("disputes", first) or turn_words.begins("retracts", first)
-    pairs = [pair for pair in pairs if pair.outcome or is_newest or not by_rules]
-    if not pairs:
-        return None
-    best = max(pairs, key=_worth)
-    told = _told(best, pairs, _FURTHER_NEWEST if is_newest else _FURTHER) if by_rules else [best]
+    details = [pair for row in zip_longest(*detailed) for pair in row if pair is not None]  # the first of each part
+    details.sort(key=lambda pair: not turn_words.says("causes", pair.outcome))
+    if any(pair.outcome for pair in pairs) or (pairs and not by_rules):
+        pairs = [pair for pair in pairs if pair.outcome or is_newest or not by_rules]
+        best = max(pairs, key=_worth)
+        told = _told(best, pairs, 1 + is_newest) if by_rules else [best]
+    else:
+        asked = [pair for pair in _requests(parts, often) if not _is_overtaken(pair, [*later])]
+        told = asked[: 1 + is_newest + (not details)]
+        if not (told or details):
+            return None
+        best = max([*told, *details], key=_worth)
+    most = _MOST_NEWEST if is_newest else min(_MOST_NEWEST, _MOST_EARLIER + _MOST_OF_PART * len(parts))
     said = _PART.join(map(_said, told))
+    for pair in details:
+        longer = _PART.join(filter(None, [said, pair.outcome]))
+        is_new = len(subject_words(pair.outcome) - subject_words(said)) >= _LEAST_SAID
+        if is_new and len(longer.encode()) <= most:
+            said = longer
+            told.append(pair)
     topic = title(parts[-1])
     is_named = not by_rules or _names(topic, told)
     words = ": ".join(filter(None, [beside(topic, said) if is_named and _opening(topic) not in often else "", said]))
-    files = ", ".join(_files(told, words))
-    if _named(words) < _LEAST_SAID or _named(f"{words} {files}") < (_LEAST_NEWEST if is_newest else _LEAST_EARLIER):
+    files = ", ".join(_files(told, words, _MOST_FILES if is_newest else _MOST_FILES - 1))
+    if _named(words) < _LEAST_SAID or _named(f"{words} {files}") < _LEAST_NAMED:
         return None
     lost = "" if best.is_decision else next(iter(became.get(best.memory.number, {}).values()), "")
     mark = best.mark or (f" [{lost}]" if lost else "")
-    if is_newest and newest.content is not None:
-        known = subject_words(f"{words} {best.asked}")
-        for left in (*newest.content.next_steps[-1:], *newest.content.open_questions[-1:]):
-            if not _asks(left) and len(subject_words(left) - known) >= _LEAST_SAID:
-                mark += f" – open: {shortened(one_line(left), _MOST_TOLD)}"
+    known = subject_words(f"{words} {best.asked}")
+    for left in _left(newest) if is_newest else ():
+        if not _asks(left) and len(subject_words(left) - known) >= _LEAST_SAID:
+            mark += f" – open: {shortened(left, _MOST_OPEN)}"
     return _Line(best.memory.number, words + f" ({files})" * bool(files), source(best.memory), mark)
 
 
-def _worth(pair: _Pair) -> tuple[bool, bool, int]:
+def _left(memory: Memory) -> list[str]:
+    """What the last part of a session left open."""
+    content = memory.content
+    return [one_line(left) for left in (*content.next_steps[-1:], *content.open_questions[-1:])] if content else []
+
+
+def _worth(pair: _Pair) -> tuple[bool, bool, bool, int]:
     """What came out is worth most, with what was asked, then how much both name; of equal ones the newest decision."""
-    return bool(pair.outcome), bool(pair.asked), min(_NAMES_ENOUGH, len(subject_words(f"{pair.asked} {pair.outcome}")))
+    is_chore = turn_words.says("chores", pair.asked)
+    return (
+        bool(pair.outcome),
+        not is_chore,
+        bool(pair.asked),
+        min(_NAMES_ENOUGH, len(subject_words(f"{pair.asked} {pair.outcome}"))),
+    )
 
 
 def _names(topic: str, told: Sequence[_Pair]) -> bool:
@@ -288,7 +323,7 @@ def _told(best: _Pair, pairs: Sequence[_Pair], most: int) -> list[_Pair]:
     told, by_worth = [best], sorted(pairs, key=_worth, reverse=True)
     for pair in (*pairs[:1], *(pair for pair in by_worth if pair.outcome)):
         new = subject_words(_said(pair)) - subject_words(" ".join(map(_said, told)))
-        if len(new) >= (_LEAST_NEW if pair.outcome else _LEAST_NEWEST) and not pair.mark and len(told) <= most:
+        if len(new) >= (_LEAST_NEW if pair.outcome else _LEAST_NAMED) and not pair.mark and len(told) <= most:
             told.append(pair)
     return sorted(told, key=lambda pair: (pair.memory.number, pair.place))
 
@@ -340,6 +375,31 @@ def _pairs(
             yield _Pair(asked, outcome, is_decision and _named(asked) >= _LEAST_SAID, mark, memory, place)
 
 
+def _details(memory: Memory, places: Mapping[str, int]) -> list[_Pair]:
+    """What the reports of a memory of a session say in detail, in order."""
+    lines = memory.content.context.split("\n") if memory.content else []
+    parts = [part for line in lines for part in one_line(line).split(_PART) if part.startswith(_DETAIL)]
+    return [_Pair("", part.removeprefix(_DETAIL), False, "", memory, places.get(part, 0))
+            for part in parts if not is_order(part)]  # fmt: skip
+
+
+def _requests(parts: Sequence[Memory], often: set[str]) -> list[_Pair]:
+    """What was asked in a session of which no report is known: of each part the one that names most, and so on."""
+    found: list[list[_Pair]] = []
+    for part in parts:
+        content = part.content
+        asked_for: list[_Pair] = []
+        for line in reversed([*_talked(content.context), *content.decisions] if content else []):
+            said = one_line(line).partition(OUTCOME)[0]
+            asked = turn_words.without_courtesy(said)
+            is_aside = turn_words.is_errand(asked) or (_asks(said) and asked == said) or _opening(said) in often
+            is_wrong = any(turn_words.says(kind, said) for kind in ("fails", "persists", "chores"))
+            if _named(asked) >= _LEAST_NAMED and not is_aside and not is_wrong and not is_order(line):
+                asked_for.append(_Pair(f"asked: {asked}", "", False, "", part))
+        found.append(sorted(asked_for, key=_worth, reverse=True))
+    return [pair for row in zip_longest(*found) for pair in row if pair is not None]
+
+
 def _certain(asked: str, outcome: str, is_decision: bool) -> tuple[str, str]:
     """What is certain of a request and its outcome that the rules captured: what an answer reports, with a request that
     speaks of the same; of a decision without a report, that it was asked."""
@@ -347,23 +407,25 @@ def _certain(asked: str, outcome: str, is_decision: bool) -> tuple[str, str]:
         asked, outcome = "", asked  # nobody asked for it in words
     about, told_of = subject_words(asked), subject_words(outcome)
     if len(told_of) < _LEAST_SAID or not turn_words.is_report(outcome, is_done=is_decision):
-        is_wish = is_decision and _named(asked) >= _LEAST_NEWEST and not turn_words.begins("accepts", asked)
+        is_wish = is_decision and _named(asked) >= _LEAST_NAMED and not turn_words.begins("accepts", asked)
         is_named = not turn_words.says("fails", asked) and not turn_words.says("refers", asked[:_OPENING])
         return f"asked: {asked}" if is_wish and is_named and len(asked) <= _MOST_ASKED - 7 else "", ""
     common = len(about & told_of) + len({*_NUMBER.findall(asked)} & {*_NUMBER.findall(outcome)})
     if common >= max(1, min(_RELATED, len(about) // 2)) and not turn_words.begins("disputes", asked):
         return asked, outcome
-    is_clear = len(subject_words(_PATH.sub("", outcome))) >= _LEAST_NEWEST and not turn_words.begins("refers", outcome)
+    is_clear = len(subject_words(_PATH.sub("", outcome))) >= _LEAST_NAMED and not turn_words.begins("refers", outcome)
     return "", outcome if is_clear else ""
 
 
-def _files(told: Sequence[_Pair], words: str) -> list[str]:
+def _files(told: Sequence[_Pair], words: str, most: int) -> list[str]:
     """The files of what came out, with their folder, whose names share a word with what is told and are not in it."""
     paths = [path.replace("\\", "/").split("/") for pair in told if pair.outcome and pair.memory.content
              for path in pair.memory.content.references.files if not _NO_FILE.search(path)]  # fmt: skip
-    about = subject_words(words)  # a memory has the files of all its requests
-    paths = [path for path in paths if path[-1] not in words and about & subject_words(path[-1].rpartition(".")[0])]
-    return [*{path[-1]: "/".join(path[-2:]) for path in paths}.values()][:_MOST_FILES]
+    about = subject_words(words)  # a memory has the files of all its requests; an export, those that were named
+    is_export = (told[0].memory.metadata.session_id or "").startswith("export/")
+    related = [path for path in paths if about & subject_words(path[-1].rpartition(".")[0])]
+    paths = [path for path in (related if is_export else [*related, *paths]) if path[-1] not in words]
+    return [*{path[-1]: "/".join(path[-2:]) for path in paths}.values()][:most]
 
 
 def beside(topic: str, said: str) -> str:

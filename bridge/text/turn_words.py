@@ -13,7 +13,7 @@ from typing import Literal
 Part = Literal[
     "courtesy", "intends", "retracts", "reverts", "disputes", "accepts", "continues", "orders", "upkeep", "done",
     "concedes", "fails", "persists", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise",
-    "plans", "remains",
+    "plans", "remains", "causes", "usage", "roles",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -64,7 +64,8 @@ _TABLE: dict[Part, str] = {
         согласен давай отлично 可以 好 行 是的 对 没问题 同意 嗯 はい うん お願い いい 了解 네 예 응 좋 그래""",
     # The person wants the assistant to go on.
     "continues": """
-        continue sorry,_continue ok_continue please_continue carry_on go_on proceed resume keep_going retry try_again
+        continue agent_continue keep_doing sorry,_continue
+        ok_continue please_continue carry_on go_on proceed resume keep_going retry try_again
         weiter mach_weiter continuez continúa sigue continua prosegui продолжай дальше 继续 请继续 続け 계속""",
     # The person orders a change.
     "orders": """
@@ -77,6 +78,7 @@ _TABLE: dict[Part, str] = {
         사용 삭제 유지 변경 추가""",
     # Work that leaves nothing to know: looking, running, explaining, repairing, committing; and examples.
     "upkeep": """
+        npm npx pip pip3 yarn docker curl cd git_clone
         add_a_test add_tests add_some_tests write_a_test write_tests update_the_tests check explain show tell give
         run rerun test commit push pull merge rebase open look read see find search list review verify debug
         investigate fix try continue resume proceed research do_some do_a do_the_research summarize describe analyze
@@ -174,6 +176,23 @@ _TABLE: dict[Part, str] = {
     "remains": """
         remaining next_step* still_need* not_yet yet_to verbleib* nächste*_schritt* prochaine*_étape* reste_à
         siguiente*_paso* falta próximo*_passo* rimane осталось 下一步 剩余任务 剩余工作 还需 残り 남은""",
+    # The assistant says why something did not work.
+    "causes": """
+        root_cause* the_cause cause: the_issue_was the_issue_is the_problem_was the_problem_is the_bug_was the_error_was
+        the_error_is was_caused is_caused ursache lag_daran das_problem_war la_cause le_problème_était la_causa
+        el_problema_era o_problema_era il_problema_era причина проблема_была 原因 根因 問題在於 问题在于 원인""",
+    # The person tells the assistant who it is to be.
+    "roles": """
+        you_are_a you_are_an you_are_claude you_are_codex you_are_in you_are_working you_are_the act_like act_as
+        your_job your_role your_task your_goal du_bist_ein* tu_es_un* eres_un* você_é_um* sei_un* ты_опытный 你是""",
+    # What follows tells how to try it, or what may come next.
+    "usage": """
+        how_to to_test to_try to_use to_run to_verify to_see usage testing test_plan test_checklist next_steps
+        next_step what's_next you_can you_should try_it verification example examples quick_start prerequisites option_a option_b
+        option_1 option_2 after_running after_making
+        so_testest nächste_schritte pour_tester prochaines_étapes para_probar próximos_pasos para_testar
+        próximos_passos per_provare prossimi_passi как_проверить 使用说明 使用方式 使用方法 測試 测试 下一步 可執行
+        可执行 執行方式 後續 接續 使い方 사용법""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could ich wir du mir uns bitte
@@ -208,7 +227,8 @@ _NOT_DONE = re.compile(
 # What may be, or is said against something: no report.
 _UNSURE = re.compile(
     r"\b(?:might|should|probably|seems?|yet|would say|ensure that|make sure|mistake|нужно|возможно|может)\b"
-    r"|^\W*(?:however|but|although|despite|even|since|unfortunately|if|wenn|falls|si|se|если|несмотря|the user \w+s)\b",
+    r"|^\W*(?:however|but|although|despite|even|since|unfortunately|if|wenn|falls|si|se|если|несмотря|the user \w+s)\b"
+    r"|\b(?:könnten|sollten|stell\w* (?:sie )?sicher)\b|^\W*[若如请請]",
     re.IGNORECASE,
 )
 # What is wrong or left to do, though it may be so now: "The error is now different", "It cannot tell what time is now".
@@ -222,6 +242,9 @@ _OPEN = re.compile(
 _WAS = re.compile(
     r"\b(?:because|was|were|had|before|used to|problem|not|users?|they|wants?|needs?)\b|n['’]t\b", re.IGNORECASE
 )
+# What was so, or is not, or is marked as wrong.
+_PAST = re.compile(r"\b(?:was|were|had|used to|before|previously|not|too|only)\b|n['’]t\b|[❌⚠✗]", re.IGNORECASE)
+_LABEL = re.compile(r"^[^:–—-]{1,60}(?:: | [–—-] )")
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
     "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
@@ -291,6 +314,17 @@ def is_report(outcome: str, *, is_done: bool = False) -> bool:
     is_now = is_done and not _WAS.search(outcome) and not any(begins(part, outcome) for part in ("orders", "refers"))
     is_now = is_now and not any(says(part, outcome) for part in ("fails", "concedes", "addresses"))
     return is_clear(outcome) and (is_now or says("done", outcome))
+
+
+def is_detail(text: str) -> bool:
+    """Whether an item of an answer's report says what is so now, or why something was not: no advice, no praise."""
+    if _UNSURE.search(text) or text.endswith((":", "：")) or (says("praise", text) and "`" not in text):
+        return False
+    parts = (text, _LABEL.sub("", text))
+    is_told = not any(begins(part, one) for part in ("intends", "upkeep", "orders", "refers") for one in parts)
+    is_told = is_told and not any(says(part, text) for part in ("plans", "remains", "chores"))
+    is_so = says("done", text) or not (_PAST.search(text) or says("fails", text) or says("addresses", text))
+    return is_told and (says("causes", text) or (is_so and not is_open(text)))
 
 
 def is_errand(request: str) -> bool:

@@ -64,10 +64,11 @@ def test_each_of_the_five_newest_sessions_says_what_was_asked_and_came_out_and_i
     }
     older = [captured(number, decisions=(kept[number],)) for number in sorted(kept, reverse=True)]
     text = block([newest, asked, *older], None, captured=by_rules(*range(10)))
-    first = f"2026-11-20, #9: {WHOLE} (tray/keyring.py, app/tokens.py)"
+    first = f"2026-11-20, #9: {WHOLE} (tray/keyring.py, app/tokens.py, lib/enum.py)"
     assert shown(text, "Sessions, the newest first") == [first]
-    assert "## Earlier, perhaps changed since\n> - 2026-11-20, #7: " in text
-    assert sessions(text)[1] == kept[7], "and not what was only asked"
+    assert "## Earlier, perhaps changed since\n> - 2026-11-20, #8: " in text
+    assert sessions(text)[1].startswith("asked: warn guests early"), "where nothing is known to have come out"
+    assert sessions(text)[2] == kept[7]
     assert len(sessions(text)) == 5
     assert "What holds" not in text, "what the rules captured may be overtaken"
 
@@ -133,7 +134,8 @@ def test_what_somebody_stored_stands_before_what_a_model_summarised() -> None:
         ("Fix lint", "fix lint → Lint passes.", None),
         ("Tokens", f"keep the tokens of topics safe → {REPORT}", f"keep the tokens of topics safe → {REPORT}"),
         ("Sign-in", f"hello · can you keep sign-in tokens safe → {REPORT}", f"keep sign-in tokens safe → {REPORT}"),
-        ("Guests", "refuse large pictures quickly, tell their owner why → Pictures may be large.", None),
+        ("Guests", "refuse large pictures quickly, tell their owner why → Pictures may be large.",
+         "asked: refuse large pictures quickly, tell their owner why"),
         ("Guests", f"refuse large pictures quickly, tell their owner why → {REPORT}", REPORT),
         ("Guests", f"I still see the old keyring's tokens → {REPORT}", REPORT),
         ("gallery, tray: hide the tokens…", f"keep the sign-in tokens safe → {REPORT}",
