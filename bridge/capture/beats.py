@@ -63,7 +63,7 @@ _LINK = re.compile(r"\[([^\]]+)\]\([^)\s]*\)")
 # What is no item: a heading, a list of files, a command to run.
 _NO_ITEM = re.compile(
     r"\*\*[^*`]*\*\*\W*$|\W*files\b[^:]{0,20}:|\W*[\w/.-]*\.md\b|\W*\$|.*(?:console\.|=> |;$| from ['\"])"
-    r"|import\b|[\w-]{1,12} OK\b|(?:[^:：]{1,20}[:：]\s*)?\W*(?:python3?|np[mx]|yarn|pip3?|powershell|curl|docker|setx"
+    r"|(?:import|const|let|var|this)\b|\W*[\w-]{1,12}\W{1,4}OK\b|(?:[^:：]{1,20}[:：]\s*)?\W*(?:python3?|np[mx]|yarn|pip3?|powershell|curl|docker|setx"
     r"|cd|git|ros\w+)\s", re.IGNORECASE
 )  # fmt: skip
 _HEADS = re.compile(r"^\*\*[^*`]*\*\*\W*$|[:：]\W*$")
@@ -305,7 +305,7 @@ def details(beat: Beat, most: int) -> list[tuple[Sentence, str]]:
     report = report[steps[-1] if steps else 0 :]
     report = [*itertools.takewhile(lambda one: not words.begins("usage", one.text), report)]
     said = report if len(report) > _SHORT else beat.answered
-    causes = [one for one in said if words.says("causes", one.text) and _NAMES.search(one.text)]
+    causes = [one for one in said if words.says("causes", plain(one.text)) and _NAMES.search(one.text)]
     causes = causes if said is report else causes[-1:]
     found: list[tuple[int, Sentence, str]] = []
     is_problem = False  # what stands below a heading "Root causes:"

@@ -34,7 +34,7 @@ _LEAST_ALONE = 3  # words of a request that is understood without what came of i
 _MOST_DECISIONS = 6
 _ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
 _CONTEXT = 480  # characters; about 120 tokens
-_DETAILS, _DETAIL, _MOST_DETAILS = 360, 110, 4  # characters of them, and of each; of one request
+_DETAILS, _DETAIL, _MOST_DETAILS = 360, 140, 4  # characters of them, and of each; of one request
 _BRIEF_QUOTE, _BRIEF_OUTCOME = 90, 145  # characters of the two sides where two beats are one line of that length
 
 

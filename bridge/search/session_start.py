@@ -41,8 +41,9 @@ _LOOKED_AT = 120  # of the newest memories
 _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in the code
 _RECENT = 5  # captured sessions that have a line
 _MOST_ASKED, _MOST_TOLD, _MOST_FILES = 130, 190, 3  # characters of a captured line's request and outcome; its files
-_MOST_OPEN = 260
-_MOST_NEWEST, _MOST_EARLIER, _MOST_OF_PART = 580, 280, 40  # bytes of a captured line, its files aside
+_CAUSE = re.compile(r"^The (?=(?:issue|problem|error|bug) (?:is|was)\b)")  # as it was found, and mended since
+_MOST_OPEN = 260  # characters of what is open
+_MOST_NEWEST, _MOST_EARLIER, _MOST_OF_PART = 580, 300, 40  # bytes of a captured line, its files aside
 _SESSIONS_FIRST, _EARLIER = "Sessions, the newest first", "Earlier, perhaps changed since"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
 _DETAIL = OUTCOME.lstrip()  # what a report says in detail begins so
@@ -59,8 +60,8 @@ _BYTES_PER_TOKEN = 3  # fewer than texts have in English, about as many as in Ch
 
 _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``source`` and a decision's own have it
 
-# What looks like a path: "Next.js/Nuxt.js", a place in a trace; the log of another session, named by its day.
-_NO_FILE = re.compile(r"^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]*$")
+# What looks like a path: "Next.js/Nuxt.js", a place in a trace, what is made; a session's log, named by its day.
+_NO_FILE = re.compile(r"^\.|\.o$|node_modules|^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]*$")
 
 _CODE, _FILE, _PATH = re.compile(r"`[^`\s]{5,60}`|#\d+"), re.compile(r"[./]"), re.compile(r"\S*/\S+")
 _TAKES_BACK = re.compile(r"\b(?:remov|delet|revert|dropp|undid|entfern|supprim|elimin|rimo)|удал|删除", re.IGNORECASE)
@@ -252,7 +253,7 @@ def _line(
         found = [(pair, _is_overtaken(pair, newer)) for pair in _pairs(part, by_rules, became, places, often)]
         last = max(places.values(), default=0) if is_doubted else -1
         new = [pair for pair in _details(part, places) if pair.place != last]
-        detailed.append([pair for pair in new if not _is_overtaken(pair, newer)])
+        detailed.append([pair for pair in new if not _is_overtaken(pair, [*later])])
         is_doubted = bool(found) and is_doubted and found[0][0].place >= max(places.values(), default=0)
         pairs += [pair for pair, is_overtaken in found[is_doubted:] if not is_overtaken]
         first = min(places, key=places.__getitem__, default="")
@@ -260,21 +261,22 @@ def _line(
         is_doubted = is_doubted or turn_words.begins("disputes", first) or turn_words.begins("retracts", first)
     details = [pair for row in zip_longest(*detailed) for pair in row if pair is not None]  # the first of each part
     details.sort(key=lambda pair: not turn_words.says("causes", pair.outcome))
-    if any(pair.outcome for pair in pairs) or (pairs and not by_rules):
-        pairs = [pair for pair in pairs if pair.outcome or is_newest or not by_rules]
+    requests = _requests(parts, often, later)
+    details = [*(pair for pair in requests if turn_words.says("lasts", pair.asked)), *details]
+    if pairs:
         best = max(pairs, key=_worth)
-        told = _told(best, pairs, 1 + is_newest) if by_rules else [best]
+        told = _told(best, pairs, is_newest + (not details)) if by_rules else [best]
+        details += requests[:is_newest]
     else:
-        asked = [pair for pair in _requests(parts, often) if not _is_overtaken(pair, [*later])]
-        told = asked[: 1 + is_newest + (not details)]
+        told = [pair for pair in requests if pair not in details][: 1 + is_newest + (not details)]
         if not (told or details):
             return None
         best = max([*told, *details], key=_worth)
     most = _MOST_NEWEST if is_newest else min(_MOST_NEWEST, _MOST_EARLIER + _MOST_OF_PART * len(parts))
     said = _PART.join(map(_said, told))
     for pair in details:
-        longer = _PART.join(filter(None, [said, pair.outcome]))
-        is_new = len(subject_words(pair.outcome) - subject_words(said)) >= _LEAST_SAID
+        longer = _PART.join(filter(None, [said, _said(pair)]))
+        is_new = len(subject_words(_said(pair)) - subject_words(said)) >= _LEAST_SAID
         if is_new and len(longer.encode()) <= most:
             said = longer
             told.append(pair)
@@ -287,27 +289,17 @@ def _line(
     lost = "" if best.is_decision else next(iter(became.get(best.memory.number, {}).values()), "")
     mark = best.mark or (f" [{lost}]" if lost else "")
     known = subject_words(f"{words} {best.asked}")
-    for left in _left(newest) if is_newest else ():
-        if not _asks(left) and len(subject_words(left) - known) >= _LEAST_SAID:
-            mark += f" – open: {shortened(left, _MOST_OPEN)}"
+    content = newest.content if is_newest else None
+    for left in (*content.next_steps[-1:], *content.open_questions[-1:]) if content else ():
+        is_told = _asks(left) or turn_words.says("chores", left) or len(subject_words(left) - known) < _LEAST_SAID
+        mark += "" if is_told else f" – open: {shortened(one_line(left), _MOST_OPEN)}"
     return _Line(best.memory.number, words + f" ({files})" * bool(files), source(best.memory), mark)
-
-
-def _left(memory: Memory) -> list[str]:
-    """What the last part of a session left open."""
-    content = memory.content
-    return [one_line(left) for left in (*content.next_steps[-1:], *content.open_questions[-1:])] if content else []
 
 
 def _worth(pair: _Pair) -> tuple[bool, bool, bool, int]:
     """What came out is worth most, with what was asked, then how much both name; of equal ones the newest decision."""
-    is_chore = turn_words.says("chores", pair.asked)
-    return (
-        bool(pair.outcome),
-        not is_chore,
-        bool(pair.asked),
-        min(_NAMES_ENOUGH, len(subject_words(f"{pair.asked} {pair.outcome}"))),
-    )
+    names = min(_NAMES_ENOUGH, len(subject_words(f"{pair.asked} {pair.outcome}")))
+    return bool(pair.outcome), not turn_words.says("chores", pair.asked), bool(pair.asked), names
 
 
 def _names(topic: str, told: Sequence[_Pair]) -> bool:
@@ -379,37 +371,37 @@ def _details(memory: Memory, places: Mapping[str, int]) -> list[_Pair]:
     """What the reports of a memory of a session say in detail, in order."""
     lines = memory.content.context.split("\n") if memory.content else []
     parts = [part for line in lines for part in one_line(line).split(_PART) if part.startswith(_DETAIL)]
-    return [_Pair("", part.removeprefix(_DETAIL), False, "", memory, places.get(part, 0))
-            for part in parts if not is_order(part)]  # fmt: skip
+    told = {part: _CAUSE.sub("cause found: the ", part.removeprefix(_DETAIL)) for part in parts if not is_order(part)}
+    return [_Pair("", text, False, "", memory, places.get(part, 0)) for part, text in told.items()]
 
 
-def _requests(parts: Sequence[Memory], often: set[str]) -> list[_Pair]:
-    """What was asked in a session of which no report is known: of each part the one that names most, and so on."""
-    found: list[list[_Pair]] = []
-    for part in parts:
-        content = part.content
-        asked_for: list[_Pair] = []
-        for line in reversed([*_talked(content.context), *content.decisions] if content else []):
-            said = one_line(line).partition(OUTCOME)[0]
+def _requests(parts: Sequence[Memory], often: set[str], later: list[Words]) -> list[_Pair]:
+    """What was asked in a session, as far as it was not asked again later: of each part what names most, and so on."""
+    found: list[list[_Pair]] = [[] for _ in parts]
+    for part, asked_for in zip(parts, found, strict=True):
+        decisions = part.content.decisions if part.content else ()
+        for line in reversed([*_talked(part.content.context), *decisions] if part.content else []):
+            said, _, outcome = one_line(line).partition(OUTCOME)
             asked = turn_words.without_courtesy(said)
             is_aside = turn_words.is_errand(asked) or (_asks(said) and asked == said) or _opening(said) in often
-            is_wrong = any(turn_words.says(kind, said) for kind in ("fails", "persists", "chores"))
-            if _named(asked) >= _LEAST_NAMED and not is_aside and not is_wrong and not is_order(line):
-                asked_for.append(_Pair(f"asked: {asked}", "", False, "", part))
-        found.append(sorted(asked_for, key=_worth, reverse=True))
+            is_aside = is_aside or any(turn_words.says(kind, said) for kind in ("fails", "persists", "chores"))
+            is_aside = is_aside or (not outcome and line not in decisions and turn_words.says("done", said))
+            is_named = _named(asked) >= _LEAST_NAMED or turn_words.says("lasts", said)
+            pair = _Pair(f"asked: {asked}", "", False, "", part)
+            if is_named and not is_aside and not is_order(line) and not _is_overtaken(pair, [*later]):
+                asked_for.append(pair)
+        asked_for.sort(key=_worth, reverse=True)
     return [pair for row in zip_longest(*found) for pair in row if pair is not None]
 
 
 def _certain(asked: str, outcome: str, is_decision: bool) -> tuple[str, str]:
     """What is certain of a request and its outcome that the rules captured: what an answer reports, with a request that
-    speaks of the same; of a decision without a report, that it was asked."""
+    speaks of the same."""
     if not (outcome or is_decision or turn_words.says("addresses", asked)):
         asked, outcome = "", asked  # nobody asked for it in words
     about, told_of = subject_words(asked), subject_words(outcome)
     if len(told_of) < _LEAST_SAID or not turn_words.is_report(outcome, is_done=is_decision):
-        is_wish = is_decision and _named(asked) >= _LEAST_NAMED and not turn_words.begins("accepts", asked)
-        is_named = not turn_words.says("fails", asked) and not turn_words.says("refers", asked[:_OPENING])
-        return f"asked: {asked}" if is_wish and is_named and len(asked) <= _MOST_ASKED - 7 else "", ""
+        return "", ""
     common = len(about & told_of) + len({*_NUMBER.findall(asked)} & {*_NUMBER.findall(outcome)})
     if common >= max(1, min(_RELATED, len(about) // 2)) and not turn_words.begins("disputes", asked):
         return asked, outcome
@@ -421,11 +413,9 @@ def _files(told: Sequence[_Pair], words: str, most: int) -> list[str]:
     """The files of what came out, with their folder, whose names share a word with what is told and are not in it."""
     paths = [path.replace("\\", "/").split("/") for pair in told if pair.outcome and pair.memory.content
              for path in pair.memory.content.references.files if not _NO_FILE.search(path)]  # fmt: skip
-    about = subject_words(words)  # a memory has the files of all its requests; an export, those that were named
-    is_export = (told[0].memory.metadata.session_id or "").startswith("export/")
-    related = [path for path in paths if about & subject_words(path[-1].rpartition(".")[0])]
-    paths = [path for path in (related if is_export else [*related, *paths]) if path[-1] not in words]
-    return [*{path[-1]: "/".join(path[-2:]) for path in paths}.values()][:most]
+    about = subject_words(words)  # a memory has the files of all its requests
+    paths.sort(key=lambda path: about.isdisjoint(subject_words(path[-1].rpartition(".")[0])))
+    return [*{path[-1]: "/".join(path[-2:]) for path in paths if path[-1] not in words}.values()][:most]
 
 
 def beside(topic: str, said: str) -> str:

@@ -13,7 +13,7 @@ from typing import Literal
 Part = Literal[
     "courtesy", "intends", "retracts", "reverts", "disputes", "accepts", "continues", "orders", "upkeep", "done",
     "concedes", "fails", "persists", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise",
-    "plans", "remains", "causes", "usage", "roles",
+    "plans", "remains", "causes", "usage", "roles", "lasts",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -178,21 +178,24 @@ _TABLE: dict[Part, str] = {
         siguiente*_paso* falta próximo*_passo* rimane осталось 下一步 剩余任务 剩余工作 还需 残り 남은""",
     # The assistant says why something did not work.
     "causes": """
-        root_cause* the_cause cause: the_issue_was the_issue_is the_problem_was the_problem_is the_bug_was the_error_was
-        the_error_is was_caused is_caused ursache lag_daran das_problem_war la_cause le_problème_était la_causa
-        el_problema_era o_problema_era il_problema_era причина проблема_была 原因 根因 問題在於 问题在于 원인""",
+        root_cause* the_cause cause: the_issue_was the_issue_is the_problem_was the_problem_is the_bug_was
+        the_error_was the_error_is was_caused is_caused ursache lag_daran la_cause la_causa причина
+        原因 根因 問題在於 问题在于 원인""",
     # The person tells the assistant who it is to be.
     "roles": """
         you_are_a you_are_an you_are_claude you_are_codex you_are_in you_are_working you_are_the act_like act_as
-        your_job your_role your_task your_goal du_bist_ein* tu_es_un* eres_un* você_é_um* sei_un* ты_опытный 你是""",
+        your_job your_role your_task your_goal du_bist_ein* tu_es_un* eres_un* você_é_um* sei_un* 你是""",
+    # A wish that is to hold from now on.
+    "lasts": """
+        from_now_on going_forward in_future in_the_future always_answer always_reply always_respond always_ask
+        always_use never_commit never_push ab_jetzt künftig in_zukunft désormais dorénavant de_ahora_en_adelante
+        a_partir_de_agora d'ora_in_poi впредь отныне 以後都 以后都 以後回 以后回 之後回 之后回 今後は 앞으로""",
     # What follows tells how to try it, or what may come next.
     "usage": """
-        how_to to_test to_try to_use to_run to_verify to_see usage testing test_plan test_checklist next_steps
-        next_step what's_next you_can you_should try_it verification example examples quick_start prerequisites option_a option_b
-        option_1 option_2 after_running after_making
-        so_testest nächste_schritte pour_tester prochaines_étapes para_probar próximos_pasos para_testar
-        próximos_passos per_provare prossimi_passi как_проверить 使用说明 使用方式 使用方法 測試 测试 下一步 可執行
-        可执行 執行方式 後續 接續 使い方 사용법""",
+        how_to to_test to_try to_use to_run to_verify to_see usage testing test_plan test_checklist next_steps next_step
+        what's_next you_can you_should try_it verification example examples quick_start prerequisites option_a option_b
+        option_1 option_2 after_running after_making nächste_schritte prochaines_étapes para_probar próximos_pasos
+        próximos_passos prossimi_passi как_проверить 使用说明 使用方式 使用方法 測試 测试 下一步 可執行 可执行 後續""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could ich wir du mir uns bitte
