@@ -2,7 +2,8 @@
 
 A *decision* is a pair: the person's words, and the sentence of the answer that says what came of it. The *context* has
 the other beats in the same form, asked → came out, in at most 120 tokens.
-Without a decision it is one line of that length: the first request, and the one that an answer speaks of most.
+Without a decision it is one line of that length: the first request, and the one that an answer speaks of most. Lines
+that begin with an arrow follow: what the reports say in detail.
 *Open* is what the last turn asks. Every part stands in the transcript; one that is cut ends in ``…``.
 """
 

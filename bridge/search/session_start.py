@@ -1,13 +1,14 @@
 """What a session begins with: the block of notes that matter for this workspace and branch, without a question.
 
 First sessions: a line of each topic in which somebody stored notes, and of the newest captured sessions: what was
-asked, what came out if an answer reports it, and the files. Nine times in ten one of these five is what the next
-session needs; which older one it needs, neither words nor files tell. Then what holds, and what is open: as somebody
-stored it; decisions also as a model summarised the newest session. What the rules captured may be overtaken.
+asked, what came out if an answer reports it, its details, causes that were found, and the files. Nine times in ten one
+of these five is what the next session needs; which older one it needs, neither words nor files tell. Then what holds,
+and what is open: as somebody stored it; decisions also as a model summarised the newest session. What the rules
+captured may be overtaken.
 
-A wrong note is worse than none. So a captured session has a line only if it names enough, an earlier one more than the
-newest, and earlier ones stand as perhaps changed since. What was replaced, doubted, or asked or changed again later is
-left out, and so are superseded memories and drafts. A line that does not fit is left out.
+A wrong note is worse than none. So a captured session has a line only if it names enough, what is not known to have
+come out was "asked", and earlier ones stand as perhaps changed since. What was replaced, doubted, or asked or changed
+again later is left out, and so are superseded memories and drafts. A line that does not fit is left out.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in t
 _RECENT = 5  # captured sessions that have a line
 _MOST_ASKED, _MOST_TOLD, _MOST_FILES = 130, 190, 3  # characters of a captured line's request and outcome; its files
 _CAUSE = re.compile(r"^The (?=(?:issue|problem|error|bug) (?:is|was)\b)")  # as it was found, and mended since
+_ASKS_FOR = 7  # characters of "can you ", after which a question is a request
 _MOST_OPEN = 260  # characters of what is open
 _MOST_NEWEST, _MOST_EARLIER, _MOST_OF_PART = 580, 300, 40  # bytes of a captured line, its files aside
 _SESSIONS_FIRST, _EARLIER = "Sessions, the newest first", "Earlier, perhaps changed since"
@@ -65,6 +67,8 @@ _NO_FILE = re.compile(r"^\.|\.o$|node_modules|^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{
 
 _CODE, _FILE, _PATH = re.compile(r"`[^`\s]{5,60}`|#\d+"), re.compile(r"[./]"), re.compile(r"\S*/\S+")
 _TAKES_BACK = re.compile(r"\b(?:remov|delet|revert|dropp|undid|entfern|supprim|elimin|rimo)|удал|删除", re.IGNORECASE)
+_LACKS = re.compile(r"\b(?:does|is|are|did)(?:n['’]t| not)\b", re.IGNORECASE)  # in a complaint
+_NAMES = re.compile(r"[`/]|\w\.\w")  # code or a file
 _MARKED = re.compile(r"`[^`/.\s]+`")
 _NUMBER = re.compile(r"\d+")
 
@@ -266,10 +270,10 @@ def _line(
     if pairs:
         best = max(pairs, key=_worth)
         told = _told(best, pairs, is_newest + (not details)) if by_rules else [best]
-        details += requests[:is_newest]
+        details += [pair for pair in requests if pair.is_decision][:is_newest]
     else:
         told = [pair for pair in requests if pair not in details][: 1 + is_newest + (not details)]
-        if not (told or details):
+        if not told and not _NAMES.search(" ".join(pair.outcome for pair in details)):
             return None
         best = max([*told, *details], key=_worth)
     most = _MOST_NEWEST if is_newest else min(_MOST_NEWEST, _MOST_EARLIER + _MOST_OF_PART * len(parts))
@@ -383,11 +387,19 @@ def _requests(parts: Sequence[Memory], often: set[str], later: list[Words]) -> l
         for line in reversed([*_talked(part.content.context), *decisions] if part.content else []):
             said, _, outcome = one_line(line).partition(OUTCOME)
             asked = turn_words.without_courtesy(said)
-            is_aside = turn_words.is_errand(asked) or (_asks(said) and asked == said) or _opening(said) in often
+            is_aside = (
+                turn_words.is_errand(asked)
+                or (_asks(said) and len(said) - len(asked) < _ASKS_FOR)
+                or _opening(said) in often
+            )
             is_aside = is_aside or any(turn_words.says(kind, said) for kind in ("fails", "persists", "chores"))
-            is_aside = is_aside or (not outcome and line not in decisions and turn_words.says("done", said))
+            is_aside = (
+                is_aside
+                or _LACKS.search(said) is not None
+                or (not outcome and line not in decisions and turn_words.says("done", said))
+            )
             is_named = _named(asked) >= _LEAST_NAMED or turn_words.says("lasts", said)
-            pair = _Pair(f"asked: {asked}", "", False, "", part)
+            pair = _Pair(f"asked: {asked}", "", not outcome, "", part)
             if is_named and not is_aside and not is_order(line) and not _is_overtaken(pair, [*later]):
                 asked_for.append(pair)
         asked_for.sort(key=_worth, reverse=True)

@@ -156,7 +156,8 @@ _TABLE: dict[Part, str] = {
     "chores": """
         is_complete is_now_complete implementation_complete marked_as moved_to_done added_debug* added_console_log*
         tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed ahead_of
-        working_tree fast-forward* up_to_date type_errors typecheck* lint* compiles_without commit_message ok_– ok_-
+        working_tree fast-forward* up_to_date type_errors typecheck* lint* compiles_without to_commit commit_message
+        ok_– ok_-
         my_understanding staged_for i_now_understand i've_reviewed i've_analyzed i've_read i've_loaded i've_examined
         i_can_now i_now_have based_on_my clear_understanding i_apologize my_apologies alle_tests tests_laufen
         les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход* 测试通过 已提交
