@@ -63,9 +63,11 @@ _LINK = re.compile(r"\[([^\]]+)\]\([^)\s]*\)")
 # What is no item: a heading, a list of files, a command to run.
 _NO_ITEM = re.compile(
     r"\*\*[^*`]*\*\*\W*$|\W*files\b[^:]{0,20}:|\W*[\w/.-]*\.md\b|\W*\$|.*(?:console\.|=> |;$| from ['\"])"
-    r"|(?:import|const|let|var|this)\b|\W*[\w-]{1,12}\W{1,4}OK\b|(?:[^:：]{1,20}[:：]\s*)?\W*(?:python3?|np[mx]|yarn|pip3?|powershell|curl|docker|setx"
-    r"|cd|git|ros\w+)\s", re.IGNORECASE
+    r"|(?:import|const|let|var|this|self)\b|[\w.]+(?:\([\"'f]| = )|\W*step \d|\W*[\w-]{1,12}\W{1,4}OK\b"
+    r"|(?:[^:：]{1,20}[:：]\s*)?\W*(?:python3?|np[mx]|yarn|pip3?|powershell|invoke-|curl|docker|setx|cd|git|ros\w+)\b"
+    r"(?=[\s-])", re.IGNORECASE
 )  # fmt: skip
+_CODE = re.compile(r"^(?:[^`]|`[^`]*`)*?(?:\w\([\w\"']|[{};=] |\"\))")  # outside of code marks
 _HEADS = re.compile(r"^\*\*[^*`]*\*\*\W*$|[:：]\W*$")
 _PLACE = re.compile(r"\W*[\w@/-]*[./_]\w")  # an item that begins with a file; what was done there stands below it
 _ANSWERED = re.compile(rf"^(\S.*[?？]){ANSWERED}(\S.*)$", re.MULTILINE)
@@ -318,7 +320,13 @@ def details(beat: Beat, most: int) -> list[tuple[Sentence, str]]:
             is_problem = words.says("causes", one.text) or words.says("fails", one.text)
         elif is_problem and one not in causes:
             continue
-        if worth and not one.is_question and not _NO_ITEM.match(one.text) and words.is_detail(text):
+        if (
+            worth
+            and not one.is_question
+            and not _NO_ITEM.match(one.text)
+            and not _CODE.search(text)
+            and words.is_detail(text)
+        ):
             found.append((3 if one in causes else 2 if one.text.startswith("**") else worth, one, text))
     best = sorted(found, key=lambda each: -each[0])[:most]
     return [(one, text) for each in found if each in best for _, one, text in [each]]

@@ -45,7 +45,7 @@ _MOST_ASKED, _MOST_TOLD, _MOST_FILES = 130, 190, 3  # characters of a captured l
 _CAUSE = re.compile(r"^The (?=(?:issue|problem|error|bug) (?:is|was)\b)")  # as it was found, and mended since
 _ASKS_FOR = 7  # characters of "can you ", after which a question is a request
 _MOST_OPEN = 260  # characters of what is open
-_MOST_NEWEST, _MOST_EARLIER, _MOST_OF_PART = 580, 300, 40  # bytes of a captured line, its files aside
+_MOST_NEWEST, _MOST_EARLIER, _MOST_OF_PART = 640, 320, 45  # bytes of a captured line, its files aside
 _SESSIONS_FIRST, _EARLIER = "Sessions, the newest first", "Earlier, perhaps changed since"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
 _DETAIL = OUTCOME.lstrip()  # what a report says in detail begins so
@@ -67,7 +67,9 @@ _NO_FILE = re.compile(r"^\.|\.o$|node_modules|^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{
 
 _CODE, _FILE, _PATH = re.compile(r"`[^`\s]{5,60}`|#\d+"), re.compile(r"[./]"), re.compile(r"\S*/\S+")
 _TAKES_BACK = re.compile(r"\b(?:remov|delet|revert|dropp|undid|entfern|supprim|elimin|rimo)|удал|删除", re.IGNORECASE)
-_LACKS = re.compile(r"\b(?:does|is|are|did)(?:n['’]t| not)\b", re.IGNORECASE)  # in a complaint
+_LACKS = re.compile(
+    r"^[\w-]+: |^(?!/[\w.-]+ )[^\w\s\"'`“«(¿¡#@]|\b(?:does|is|are|did)(?:n['’]t| not)\b", re.IGNORECASE
+)  # pasted, or a complaint
 _NAMES = re.compile(r"[`/]|\w\.\w")  # code or a file
 _MARKED = re.compile(r"`[^`/.\s]+`")
 _NUMBER = re.compile(r"\d+")
@@ -264,7 +266,8 @@ def _line(
         is_doubted = turn_words.says("persists", first.partition(OUTCOME)[0])
         is_doubted = is_doubted or turn_words.begins("disputes", first) or turn_words.begins("retracts", first)
     details = [pair for row in zip_longest(*detailed) for pair in row if pair is not None]  # the first of each part
-    details.sort(key=lambda pair: not turn_words.says("causes", pair.outcome))
+    causes = [pair for pair in details if turn_words.says("causes", pair.outcome)][:1]
+    details = [*causes, *(pair for pair in details if pair not in causes)]
     requests = _requests(parts, often, later)
     details = [*(pair for pair in requests if turn_words.says("lasts", pair.asked)), *details]
     if pairs:
