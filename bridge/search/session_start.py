@@ -138,9 +138,14 @@ def block(
     of_sessions = [parts for parts in groups if parts[0].number in captured]
     often = _often(of_sessions)
     newer: list[Words] = []  # what was asked later
-    lines = [_line(parts, remarks, captured, said_at, often, newer, parts in of_sessions[:1]) for parts in groups]
-    told = [*filter(None, lines)]
-    recent = [each.number for each in told if each.number in captured][:_RECENT]
+    told: list[_Line] = []
+    recent: list[int] = []
+    for parts in groups:
+        if (is_captured := parts in of_sessions) and len(recent) == _RECENT:
+            continue
+        if line := _line(parts, remarks, captured, said_at, often, newer, parts in of_sessions[:1]):
+            told.append(line)
+            recent += [line.number] * is_captured
     of_branch = {each.number for each in memories if each.content and branch in each.content.references.branches}
     stored_first = sorted(memories, key=lambda memory: (memory.number in captured, memory.number not in of_branch))
     newest = {memory.metadata.session_id for memory in memories if memory.number in recent[:1]}
