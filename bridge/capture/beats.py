@@ -62,8 +62,9 @@ _NAMES = re.compile(r"`[^`\s]{3,}|^\W*\*\*[^*]{3,60}\*\*|[\w-]{2,}[./_][\w./-]*\
 _LINK = re.compile(r"\[([^\]]+)\]\([^)\s]*\)")
 # What is no item: a heading, a list of files, a command to run.
 _NO_ITEM = re.compile(
-    r"\*\*[^*`]*\*\*\W*$|\W*files\b[^:]{0,20}:|\W*[\w/.-]*\.md\b|\W*\$|.*(?:console\.|=> |;$| from ['\"])"
-    r"|(?:import|const|let|var|this|self)\b|[\w.]+(?:\([\"'f]| = )|\W*step \d|\W*[\w-]{1,12}\W{1,4}OK\b"
+    r"\*\*[^*`]*\*\*\W*$|\W*files\b[^:]{0,20}:|(?:updated |created )?\W*[\w/.-]*\.md\b|\W*\$"
+    r"|.*(?:console\.|=> |;$| from ['\"])|(?:import|const|let|var|this|self)\b|[\w.]+(?:\([\"'f]| = )|\W*step \d"
+    r"|\W*[\w-]{1,12}\W{1,4}OK\b"
     r"|(?:[^:：]{1,20}[:：]\s*)?\W*(?:python3?|np[mx]|yarn|pip3?|powershell|invoke-|curl|docker|setx|cd|git|ros\w+)\b"
     r"(?=[\s-])", re.IGNORECASE
 )  # fmt: skip

@@ -43,6 +43,7 @@ _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in t
 _RECENT = 5  # captured sessions that have a line
 _MOST_ASKED, _MOST_TOLD, _MOST_FILES = 130, 190, 3  # characters of a captured line's request and outcome; its files
 _CAUSE = re.compile(r"^The (?=(?:issue|problem|error|bug) (?:is|was)\b)")  # as it was found, and mended since
+_NO_REQUEST: tuple[turn_words.Part, ...] = ("fails", "persists", "chores")
 _ASKS_FOR = 7  # characters of "can you ", after which a question is a request
 _MOST_OPEN = 260  # characters of what is open
 _MOST_NEWEST, _MOST_EARLIER, _MOST_OF_PART = 640, 320, 45  # bytes of a captured line, its files aside
@@ -390,24 +391,18 @@ def _details(memory: Memory, places: Mapping[str, int]) -> list[_Pair]:
 def _requests(parts: Sequence[Memory], often: set[str], later: list[Words]) -> list[_Pair]:
     """What was asked in a session, as far as it was not asked again later: of each part what names most, and so on."""
     found: list[list[_Pair]] = [[] for _ in parts]
-    for part, asked_for in zip(parts, found, strict=True):
-        decisions = part.content.decisions if part.content else ()
-        for line in reversed([*_talked(part.content.context), *decisions] if part.content else []):
+    for memory, asked_for in zip(parts, found, strict=True):
+        decisions = memory.content.decisions if memory.content else ()
+        for line in reversed([*_talked(memory.content.context), *decisions] if memory.content else []):
             said, _, outcome = one_line(line).partition(OUTCOME)
             asked = turn_words.without_courtesy(said)
-            is_aside = (
-                turn_words.is_errand(asked)
-                or (_asks(said) and len(said) - len(asked) < _ASKS_FOR)
-                or _opening(said) in often
-            )
-            is_aside = is_aside or any(turn_words.says(kind, said) for kind in ("fails", "persists", "chores"))
-            is_aside = (
-                is_aside
-                or _LACKS.search(said) is not None
-                or (not outcome and line not in decisions and turn_words.says("done", said))
-            )
+            is_errand = turn_words.is_errand(asked) and not asked.startswith(("When ", "when "))
+            is_report = not outcome and line not in decisions and turn_words.says("done", said)
+            is_question = _asks(said) and len(said) - len(asked) < _ASKS_FOR
+            is_wrong = _LACKS.search(asked) or any(turn_words.says(part, said) for part in _NO_REQUEST)
+            is_aside = is_errand or is_report or is_question or is_wrong or _opening(said) in often
             is_named = _named(asked) >= _LEAST_NAMED or turn_words.says("lasts", said)
-            pair = _Pair(f"asked: {asked}", "", not outcome, "", part)
+            pair = _Pair(f"asked: {asked}", "", not outcome, "", memory)
             if is_named and not is_aside and not is_order(line) and not _is_overtaken(pair, [*later]):
                 asked_for.append(pair)
         asked_for.sort(key=_worth, reverse=True)

@@ -157,7 +157,7 @@ _TABLE: dict[Part, str] = {
         is_complete is_now_complete implementation_complete marked_as moved_to_done added_debug* added_console_log*
         tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed ahead_of
         working_tree fast-forward* up_to_date type_errors typecheck* lint* compiles_without to_commit commit_message
-        ok_– ok_-
+        new_tests new_lines ok_– ok_-
         my_understanding staged_for i_now_understand i've_reviewed i've_analyzed i've_read i've_loaded i've_examined
         i_can_now i_now_have based_on_my clear_understanding i_apologize my_apologies alle_tests tests_laufen
         les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход* 测试通过 已提交
@@ -242,12 +242,11 @@ _OPEN = re.compile(
     r"|remains?|persists?) (?!(?:all |also |now )*(?:no longer|gone|\w+(?:ed|wn|ght))\b)",
     re.IGNORECASE,
 )
-# A cause, what was so before, or what somebody wants: not what is so now.
+# A cause, what was so before, what somebody wants, or what is marked as wrong: not what is so now.
 _WAS = re.compile(
-    r"\b(?:because|was|were|had|before|used to|problem|not|users?|they|wants?|needs?)\b|n['’]t\b", re.IGNORECASE
+    r"\b(?:because|was|were|had|before|previously|used to|problem|not|too|they|wants?|needs?)\b|n['’]t\b|[❌⚠✗]",
+    re.IGNORECASE,
 )
-# What was so, or is not, or is marked as wrong.
-_PAST = re.compile(r"\b(?:was|were|had|used to|before|previously|not|too|only)\b|n['’]t\b|[❌⚠✗]", re.IGNORECASE)
 _LABEL = re.compile(r"^[^:–—-]{1,60}(?:: | [–—-] )")
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
@@ -327,7 +326,7 @@ def is_detail(text: str) -> bool:
     parts = (text, _LABEL.sub("", text))
     is_told = not any(begins(part, one) for part in ("intends", "upkeep", "orders", "refers") for one in parts)
     is_told = is_told and not any(says(part, text) for part in ("plans", "remains", "chores"))
-    is_so = says("done", text) or not (_PAST.search(text) or says("fails", text) or says("addresses", text))
+    is_so = says("done", text) or not (_WAS.search(text) or says("fails", text) or says("addresses", text))
     return is_told and (says("causes", text) or (is_so and not is_open(text)))
 
 
