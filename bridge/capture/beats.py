@@ -70,7 +70,9 @@ _NO_ITEM = re.compile(
 )  # fmt: skip
 _CODE = re.compile(r"^(?:[^`]|`[^`]*`)*?(?:\w\([\w\"']|[{};=] |\"\))")  # outside of code marks
 _HEADS = re.compile(r"^\*\*[^*`]*\*\*\W*$|[:：]\W*$")
-_PLACE = re.compile(r"\W*[\w@/-]*[./_]\w")  # an item that begins with a file; what was done there stands below it
+_PLACE = re.compile(
+    r"\W*[\w@/-]*[./_]\w\S*(?: \S+)?"
+)  # an item that begins with a file; what was done there stands below it
 _ANSWERED = re.compile(rf"^(\S.*[?？]){ANSWERED}(\S.*)$", re.MULTILINE)
 
 
@@ -314,20 +316,16 @@ def details(beat: Beat, most: int) -> list[tuple[Sentence, str]]:
     is_problem = False  # what stands below a heading "Root causes:"
     for one in [one for one in beat.answered if one in causes or one in report]:
         text, worth = _LINK.sub(r"\1", plain(one.text)).lstrip("✅✔✓☑🔴🟢•→ "), min(2, len(_NAMES.findall(one.text)))
-        if len(text) <= _BRIEF and _PLACE.match(text):
+        if _PLACE.fullmatch(text):
             after = (each for each in report if each.turn == one.turn and each.order == one.order + 1)
             text = ": ".join([text.rstrip(":：– "), *(plain(each.text) for each in after)])
         if _HEADS.search(one.text):
             is_problem = words.says("causes", one.text) or words.says("fails", one.text)
         elif is_problem and one not in causes:
             continue
-        if (
-            worth
-            and not one.is_question
-            and not _NO_ITEM.match(one.text)
-            and not _CODE.search(text)
-            and words.is_detail(text)
-        ):
+        is_told = beat.changed or one in causes or words.was_done(text)
+        is_item = worth and is_told and not (one.is_question or _NO_ITEM.match(one.text) or _CODE.search(text))
+        if is_item and words.is_detail(text):
             found.append((3 if one in causes else 2 if one.text.startswith("**") else worth, one, text))
     best = sorted(found, key=lambda each: -each[0])[:most]
     return [(one, text) for each in found if each in best for _, one, text in [each]]

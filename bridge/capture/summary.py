@@ -29,6 +29,8 @@ ARROW = " → "
 NEXT = " · "  # between what was asked first and last
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
 _UNANSWERED = 320  # characters of a request that nobody answered
+_LATEST = 2  # requests of which details are told; what came before may have been changed since
+_AGAIN = 2  # words that a detail and a later request have in common
 _CUT = (":", "：", "…", "...", ".")
 _PREAMBLE = 300  # characters in which a plan's heading stands: "Implement the following plan:"
 _LEAST_ALONE = 3  # words of a request that is understood without what came of it
@@ -192,7 +194,7 @@ def _context(others: Sequence[Beat], in_one_line: bool) -> list[tuple[str, str]]
         beat, one, outcome = told_of[number]
         first = one or next(iter(beat.answered), None)
         text = _line(shortened(plain(one.text), most_asked), outcome) if one else ARROW.lstrip() + outcome
-        if first is not None and text and len(text) <= left and (one or words.is_report(outcome)):
+        if first is not None and text and len(text) <= left and (one or _is_certain(beat, outcome)):
             left -= len(text)
             lines.append((first.turn, text, first.place))
     found = [(text, place) for _, text, place in sorted(lines)]
@@ -203,15 +205,28 @@ def _details(holding: Sequence[Beat], known: str) -> list[tuple[str, str]]:
     """What the reports say in detail besides what is known, as lines with their places: of the last requests first."""
     told_of, left = subject_words(known), _DETAILS
     lines: list[tuple[tuple[int, int], str, str]] = []
-    for beat in reversed(holding):
+    later: list[frozenset[str]] = []  # what was asked, or taken back, later
+    done = [beat for beat in holding if beat.done]
+    is_refuted = bool(done) and holding[-1] is not done[-1] and not any(one.is_question for one in holding[-1].asked)
+    for beat in [*reversed(done)][is_refuted:_LATEST]:
         for one, said in details(beat, _MOST_DETAILS):
             text = ARROW.lstrip() + shortened(said.replace(NEXT, ", "), _DETAIL)
-            new = subject_words(text) - told_of
-            if len(new) >= _LEAST_ALONE and len(text) <= left:
+            about = subject_words(said)
+            new = about - told_of
+            is_again = any(len(about & each) >= _AGAIN for each in later)
+            if len(new) >= _LEAST_ALONE and len(text) <= left and not is_again:
                 left -= len(text)
                 told_of |= new
                 lines.append(((one.turn, one.order), text, one.place))
+        later += [
+            beat.subject(),
+            *(subject_words(one.text) for one in beat.answered if words.begins("reverts", one.text)),
+        ]
     return [(text, place) for _, text, place in sorted(lines)]
+
+
+def _is_certain(beat: Beat, outcome: str) -> bool:
+    return words.is_report(outcome) and (beat.changed or words.was_done(outcome))
 
 
 def _request(beat: Beat) -> Sentence | None:

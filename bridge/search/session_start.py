@@ -258,14 +258,19 @@ def _line(
     by_rules = captured[newest.number] == RULES
     pairs: list[_Pair] = []
     detailed: list[list[_Pair]] = []  # of each part
-    later = [*newer]
+    later, since = [*newer], list[Words]()  # what was said in later sessions, and asked in later parts
     is_doubted = False  # the last answer of the part before
     for part in parts:
         places = said_at.get(part.number, {})
         found = [(pair, _is_overtaken(pair, newer)) for pair in _pairs(part, by_rules, became, places, often)]
         last = max(places.values(), default=0) if is_doubted else -1
         new = [pair for pair in _details(part, places) if pair.place != last]
+        new = [pair for pair in new if all(len(subject_words(pair.outcome) & each) < _RELATED for each in since)]
         detailed.append([pair for pair in new if not _is_overtaken(pair, [*later])])
+        since += [
+            subject_words(one.partition(OUTCOME)[0])
+            for one in (*places, *_talked(part.content.context if part.content else ""))
+        ]
         is_doubted = bool(found) and is_doubted and found[0][0].place >= max(places.values(), default=0)
         pairs += [pair for pair, is_overtaken in found[is_doubted:] if not is_overtaken]
         first = min(places, key=places.__getitem__, default="")

@@ -34,9 +34,9 @@ _TABLE: dict[Part, str] = {
         let_me let's let_us i'll i_will i'm_going_to i_need_to i_should i_can i_see here's here_are would_you
         do_you_want want_me should_i shall_i you_can you_could you_may you_might you_should this_should checking
         looking reading running wait next first then now_the_test* i_now_have i've_now_got ich_werde lass_mich
-        soll_ich je_vais laissez-moi veux-tu voy_a vamos_a déjame vou vamos deixe-me vado_a lasciami сейчас давай*
-        я_проверю я_сделаю 我将 我先 我会 我来 我准备 让我 接下来 需要我 我需要 现在我 看起来 まず これから それでは
-        먼저 이제 제가""",
+        soll_ich je_vais je_vois laissez-moi veux-tu voy_a vamos_a déjame vou vamos deixe-me vado_a lasciami сейчас
+        давай* я_проверю я_сделаю 我将 我先 我会 我来 我准备 让我 接下来 需要我 我需要 现在我 看起来 まず これから
+        それでは 먼저 이제 제가""",
     # The person takes back what was asked or done before.
     "retracts": """
         ok_but ok,_but okay,_but well,_but sure_but sure,_but yes,_but yeah,_but no hmm_no hmm,_no nope nah wait
@@ -78,7 +78,8 @@ _TABLE: dict[Part, str] = {
         사용 삭제 유지 변경 추가""",
     # Work that leaves nothing to know: looking, running, explaining, repairing, committing; and examples.
     "upkeep": """
-        npm npx pip pip3 yarn docker curl cd git_clone
+        npm npx pip pip3 yarn docker curl cd git_clone abre recarga reinicia tester choisissez ouvrez rechargez allez
+        проверить откройте запустите öffne
         add_a_test add_tests add_some_tests write_a_test write_tests update_the_tests check explain show tell give
         run rerun test commit push pull merge rebase open look read see find search list review verify debug
         investigate fix try continue resume proceed research do_some do_a do_the_research summarize describe analyze
@@ -125,8 +126,9 @@ _TABLE: dict[Part, str] = {
         is_still are_still it_still still_not still_no still_nothing still_fail* still_hang* still_get* still_see*
         still_do* still_show* still_the_same nothing_happen* nothing_is nothing_changed no_effect not_*_again
         wasn't_*_again didn't_*_again doesn't_*_again same_error same_issue same_problem none_of_*_work*
-        none_of_*_*_work* didn't_work did_not_work didn't_*_work didn't_help not_fixed immer_noch toujours_pas
-        sigue_sin ainda_não ancora_non всё_ещё все_ещё по-прежнему 仍然 还是不 还是没 还是有 まだ 여전히""",
+        none_of_*_*_work* didn't_work did_not_work didn't_*_work didn't_help not_fixed immer_noch toujours
+        encore sigue siguen todavía ainda_não ancora
+        всё_ещё все_ещё по-прежнему 仍然 还是不 还是没 还是有 まだ 여전히""",
     # The person says how it should be.
     "wishes": """
         let's should shouldn't must mustn't want prefer i'd_rather would_rather instead from_now_on going_forward
@@ -232,7 +234,8 @@ _NOT_DONE = re.compile(
 _UNSURE = re.compile(
     r"\b(?:might|should|probably|seems?|yet|would say|ensure that|make sure|mistake|нужно|возможно|может)\b"
     r"|^\W*(?:however|but|although|despite|even|since|unfortunately|if|wenn|falls|si|se|если|несмотря|the user \w+s)\b"
-    r"|\b(?:könnten|sollten|stell\w* (?:sie )?sicher)\b|^\W*[若如请請]",
+    r"|\b(?:devrai\w*|deberí\w*|deveria\w*|dovrebbe\w*|könnten|sollten|stell\w* (?:sie )?sicher)\b"
+    r"|^\W*[若如请請]|[应應][该該当]",
     re.IGNORECASE,
 )
 # What is wrong or left to do, though it may be so now: "The error is now different", "It cannot tell what time is now".
@@ -247,6 +250,7 @@ _WAS = re.compile(
     r"\b(?:because|was|were|had|before|previously|used to|problem|not|too|they|wants?|needs?)\b|n['’]t\b|[❌⚠✗]",
     re.IGNORECASE,
 )
+_MAY = re.compile(r"\b(?:can|could|would)\b|\b(?:is|are|was) not\b", re.IGNORECASE)
 _LABEL = re.compile(r"^[^:–—-]{1,60}(?:: | [–—-] )")
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
@@ -304,6 +308,11 @@ def says(part: Part, text: str) -> bool:
     return is_said or (part == "done" and _PARTICIPLE.search(text) is not None)
 
 
+def was_done(text: str) -> bool:
+    """Whether a text says in so many words that something was done: "Added a limit", "I have moved it"."""
+    return _PARTICIPLE.search(text) is not None
+
+
 def is_open(text: str) -> bool:
     """Whether what an answer says is wrong or left to do, and nothing that it did."""
     return begins("intends", text) or (_OPEN.search(text) is not None and _PARTICIPLE.search(text) is None)
@@ -321,7 +330,12 @@ def is_report(outcome: str, *, is_done: bool = False) -> bool:
 
 def is_detail(text: str) -> bool:
     """Whether an item of an answer's report says what is so now, or why something was not: no advice, no praise."""
-    if _UNSURE.search(text) or text.endswith((":", "：")) or (says("praise", text) and "`" not in text):
+    if (
+        _UNSURE.search(text)
+        or _MAY.search(text)
+        or text.endswith((":", "："))
+        or (says("praise", text) and "`" not in text)
+    ):
         return False
     parts = (text, _LABEL.sub("", text))
     is_told = not any(begins(part, one) for part in ("intends", "upkeep", "orders", "refers") for one in parts)
