@@ -136,6 +136,7 @@ def _beat(spoken: Sequence[Turn], asked: list[int], answered: list[int], prefix:
     said = [one for number in answered for one in of_turn(spoken[number], number)]
     answers = [spoken[number] for number in answered]
     changed = any(_changes(turn) or (not tells_tools and _DIFF.search(turn.text)) for turn in answers)
+    changed = changed and not any(spoken[number].text.startswith("/ask") for number in asked)
     alone = [found[1] for turn in answers for found in _ALONE.finditer(turn.text)]  # "Done." is no sentence
     reported = not tells_tools and any(map(_reports, [*alone, *(one.text for one in said if not one.is_question)]))
     questions = [one for one in said if one.is_question and one.remaining < _AFTER_OFFER]

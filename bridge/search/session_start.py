@@ -69,7 +69,7 @@ _NO_FILE = re.compile(r"^\.|\.o$|node_modules|^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{
 _CODE, _FILE, _PATH = re.compile(r"`[^`\s]{5,60}`|#\d+"), re.compile(r"[./]"), re.compile(r"\S*/\S+")
 _TAKES_BACK = re.compile(r"\b(?:remov|delet|revert|dropp|undid|entfern|supprim|elimin|rimo)|удал|删除", re.IGNORECASE)
 _LACKS = re.compile(
-    r"^[\w-]+: |^(?!/[\w.-]+ )[^\w\s\"'`“«(¿¡#@]|\b(?:does|is|are|did)(?:n['’]t| not)\b", re.IGNORECASE
+    r"^[\w-]+: |^[没沒]有|^(?!/[\w.-]+ )[^\w\s\"'`“«(¿¡#@]|\b(?:does|is|are|did)(?:n['’]t| not)\b", re.IGNORECASE
 )  # pasted, or a complaint
 _NAMES = re.compile(r"[`/]|\w\.\w")  # code or a file
 _MARKED = re.compile(r"`[^`/.\s]+`")
@@ -265,7 +265,7 @@ def _line(
         found = [(pair, _is_overtaken(pair, newer)) for pair in _pairs(part, by_rules, became, places, often)]
         last = max(places.values(), default=0) if is_doubted else -1
         new = [pair for pair in _details(part, places) if pair.place != last]
-        new = [pair for pair in new if all(len(subject_words(pair.outcome) & each) < _RELATED for each in since)]
+        new = [pair for pair in new if all(subject_words(pair.outcome).isdisjoint(each) for each in since)]
         detailed.append([pair for pair in new if not _is_overtaken(pair, [*later])])
         since += [
             subject_words(one.partition(OUTCOME)[0])

@@ -79,7 +79,7 @@ _TABLE: dict[Part, str] = {
     # Work that leaves nothing to know: looking, running, explaining, repairing, committing; and examples.
     "upkeep": """
         npm npx pip pip3 yarn docker curl cd git_clone abre recarga reinicia tester choisissez ouvrez rechargez allez
-        проверить откройте запустите öffne
+        проверить откройте запустите öffne est-ce qu'est-ce* haz navega por_favor
         add_a_test add_tests add_some_tests write_a_test write_tests update_the_tests check explain show tell give
         run rerun test commit push pull merge rebase open look read see find search list review verify debug
         investigate fix try continue resume proceed research do_some do_a do_the_research summarize describe analyze
