@@ -284,7 +284,7 @@ def _line(
     if pairs:
         best = max(pairs, key=_worth)
         told = _told(best, pairs, is_newest + (not details)) if by_rules else [best]
-        details += [pair for pair in requests if pair.is_decision][:is_newest]
+        details += [pair for pair in requests if pair.is_decision and pair not in details][:is_newest]
     else:
         told = [pair for pair in requests if pair not in details][: 1 + is_newest + (not details)]
         if not told and not _NAMES.search(" ".join(pair.outcome for pair in details)):
@@ -294,7 +294,7 @@ def _line(
     said = _PART.join(map(_said, told))
     for pair in details:
         longer = _PART.join(filter(None, [said, _said(pair)]))
-        is_new = len(subject_words(_said(pair)) - subject_words(said)) >= _LEAST_SAID
+        is_new = bool(pair.asked) or len(subject_words(_said(pair)) - subject_words(said)) >= _LEAST_SAID
         if is_new and len(longer.encode()) <= most:
             said = longer
             told.append(pair)
@@ -402,11 +402,12 @@ def _requests(parts: Sequence[Memory], often: set[str], later: list[Words]) -> l
             said, _, outcome = one_line(line).partition(OUTCOME)
             asked = turn_words.without_courtesy(said)
             is_errand = turn_words.is_errand(asked) and not asked.startswith(("When ", "when "))
-            is_report = not outcome and line not in decisions and turn_words.says("done", said)
+            lasts = turn_words.says("lasts", said)
+            is_report = not outcome and line not in decisions and not lasts and turn_words.says("done", said)
             is_question = _asks(said) and len(said) - len(asked) < _ASKS_FOR
             is_wrong = _LACKS.search(asked) or any(turn_words.says(part, said) for part in _NO_REQUEST)
             is_aside = is_errand or is_report or is_question or is_wrong or _opening(said) in often
-            is_named = _named(asked) >= _LEAST_NAMED or turn_words.says("lasts", said)
+            is_named = _named(asked) >= _LEAST_NAMED or lasts
             pair = _Pair(f"asked: {asked}", "", not outcome, "", memory)
             if is_named and not is_aside and not is_order(line) and not _is_overtaken(pair, [*later]):
                 asked_for.append(pair)

@@ -112,6 +112,14 @@ def test_of_a_session_of_several_parts_those_with_an_outcome_have_the_line_in_th
     assert sessions(told) == [f"{WHOLE} · {mended}"], "the last answer before it was doubted"
 
 
+def test_what_a_report_says_in_detail_follows_what_came_out_the_cause_and_wishes_that_last_first() -> None:
+    item, cause = "`app/quota.py`: counts owners", "The issue was that `sum` ran twice for shared galleries."
+    context = f"from now on answer in Basque\n→ {item}\n→ {cause}"
+    made = captured(1, decisions=(WHOLE,), context=context)
+    told = f"{WHOLE} · asked: from now on answer in Basque · {cause.replace('The', 'cause found: the')} · {item}"
+    assert sessions(block([made], None, captured=by_rules(1))) == [told]
+
+
 def test_what_was_asked_again_later_is_told_once_and_neither_a_question_nor_an_errand_without_an_outcome() -> None:
     again = APART.replace("eight", "nine")
     asked = "who may see the tokens of a gallery, and since when?"
