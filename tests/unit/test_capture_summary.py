@@ -299,7 +299,7 @@ def test_items_of_a_report_that_name_something_are_told_in_detail_and_the_cause(
         "**Root cause**: the `Contact` model was missing in the route", "`pages/stats.js` - Added the `Contact` import",
         "Everything is great", "[ ] `later.js` - Added a helper for it", "**How to test:**", "`/dash` opens",
     )  # fmt: skip
-    answer = "The dashboard now shows its numbers, no zeros any more.\n\n" + "\n".join(f"- {item}" for item in items) + "*"
+    answer = "The dashboard now shows numbers instead of zeros.\n\n" + "\n".join(f"- {item}" for item in items) + "*"
     told = of("fix the dashboard that shows zeros", answer, report=2).content.context.split("\n")
     assert told[1:] == [f"→ {plain(item)}" for item in items[:2]], "no praise, no open box, no advice"
 
