@@ -35,6 +35,7 @@ _NO_PROSE = re.compile(
     r"|To-do's from the plan have|Implement the plan as specified|(?:How can I resolve this\? )?If you propose a fix"
     r"|(?:DOM Path|HTML Element|React Component): |Position: top="
     r"|Read file: |(?:Searched codebase|Listed directory|Grep search|Edited file|Cancelled)\b"
+    r"|(?:[-*+]|\d+[.)])\s+\[ ?\]\s|Cost: \$\d|Warning: \w+ was requested via|Use --no-stream "
     r"|time=|level=|//|/\*|API Error|\[Request interrupted|\[Image"
     r"|(?:import|from|def|class|return|const|let|var|function|public|private|fn|use|package|func|if|for|while)\b"
     r".*[;{:(]\s*$|</?\w[\w-]{0,60}(?:\s[^>]{0,300})?>\s*$|[\[{}\]()]+[,;]?\s*$|\"[\w-]+\":\s"

@@ -2,7 +2,8 @@
 
 A *decision* is a pair: the person's words, and the sentence of the answer that says what came of it. The *context* has
 the other beats in the same form, asked → came out, in at most 120 tokens.
-Without a decision it is one line of that length: the first request, and the one that an answer speaks of most.
+Without a decision it is one line of that length: the first request, and the one that an answer speaks of most. Lines
+that begin with an arrow follow: what the reports say in detail.
 *Open* is what the last turn asks. Every part stands in the transcript; one that is cut ends in ``…``.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ..memory import Content, References, TimeScope
 from ..text import turn_words as words
@@ -18,7 +20,7 @@ from ..text.query_words import subject_words
 from ..text.references import classify
 from ..text.sections import one_line, shortened
 from ..text.terms import STOP_WORDS
-from .beats import Beat, beats, plain, told
+from .beats import Beat, beats, details, plain, told
 from .sentences import Sentence
 from .session import Evidence, Segment, SegmentSummary, Turn
 from .title import COMMON, HEADING, UNKNOWN, title
@@ -26,11 +28,16 @@ from .title import COMMON, HEADING, UNKNOWN, title
 ARROW = " → "
 NEXT = " · "  # between what was asked first and last
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
+_UNANSWERED = 320  # characters of a request that nobody answered
+_LATEST = 2  # requests of which details are told; what came before may have been changed since
+_AGAIN = 2  # words that a detail and a later request have in common
+_CUT = (":", "：", "…", "...", ".")
 _PREAMBLE = 300  # characters in which a plan's heading stands: "Implement the following plan:"
 _LEAST_ALONE = 3  # words of a request that is understood without what came of it
 _MOST_DECISIONS = 6
 _ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
 _CONTEXT = 480  # characters; about 120 tokens
+_DETAILS, _DETAIL, _MOST_DETAILS = 360, 140, 4  # characters of them, and of each; of one request
 _BRIEF_QUOTE, _BRIEF_OUTCOME = 90, 145  # characters of the two sides where two beats are one line of that length
 
 
@@ -49,6 +56,7 @@ def summarise(segment: Segment) -> SegmentSummary:
     pairs = [(beat, pair) for beat in holding for pair in _decisions(beat, is_english)][-_MOST_DECISIONS:]
     others = [beat for beat in holding if all(beat is not decided for decided, _ in pairs)]
     lines = _context(others, in_one_line=not pairs)
+    lines += _details(holding, " ".join([*(outcome for _, (_, _, outcome) in pairs), *(text for text, _ in lines)]))
     topic = title(spoken, found)
     opens, left = _open(spoken, found), _left(spoken, found)
     decisions = tuple(_line(quote, outcome) for _, (quote, _, outcome) in pairs)
@@ -185,12 +193,40 @@ def _context(others: Sequence[Beat], in_one_line: bool) -> list[tuple[str, str]]
     for number in sorted(range(len(told_of)), key=worth, reverse=True)[: 2 if is_brief else None]:
         beat, one, outcome = told_of[number]
         first = one or next(iter(beat.answered), None)
-        text = _line(shortened(plain(one.text), most_asked), outcome) if one else outcome
-        if first is not None and text and len(text) <= left and (one or words.is_report(text)):
+        text = _line(shortened(plain(one.text), most_asked), outcome) if one else ARROW.lstrip() + outcome
+        if first is not None and text and len(text) <= left and (one or _is_certain(beat, outcome)):
             left -= len(text)
             lines.append((first.turn, text, first.place))
     found = [(text, place) for _, text, place in sorted(lines)]
     return [(NEXT.join(text for text, _ in found), found[0][1])] if is_brief and found else found
+
+
+def _details(holding: Sequence[Beat], known: str) -> list[tuple[str, str]]:
+    """What the reports say in detail besides what is known, as lines with their places: of the last requests first."""
+    told_of, left = subject_words(known), _DETAILS
+    lines: list[tuple[tuple[int, int], str, str]] = []
+    later: list[frozenset[str]] = []  # what was asked, or taken back, later
+    done = [beat for beat in holding if beat.done]
+    is_refuted = bool(done) and holding[-1] is not done[-1] and not any(one.is_question for one in holding[-1].asked)
+    for beat in [*reversed(done)][is_refuted:_LATEST]:
+        for one, said in details(beat, _MOST_DETAILS):
+            text = ARROW.lstrip() + shortened(said.replace(NEXT, ", "), _DETAIL)
+            about = subject_words(said)
+            new = about - told_of
+            is_again = any(len(about & each) >= _AGAIN for each in later)
+            if len(new) >= _LEAST_ALONE and len(text) <= left and not is_again:
+                left -= len(text)
+                told_of |= new
+                lines.append(((one.turn, one.order), text, one.place))
+        later += [
+            beat.subject(),
+            *(subject_words(one.text) for one in beat.answered if words.begins("reverts", one.text)),
+        ]
+    return [(text, place) for _, text, place in sorted(lines)]
+
+
+def _is_certain(beat: Beat, outcome: str) -> bool:
+    return words.is_report(outcome) and (beat.changed or words.was_done(outcome))
 
 
 def _request(beat: Beat) -> Sentence | None:
@@ -203,13 +239,19 @@ def _line(asked: str, outcome: str) -> str:
 
 
 def _open(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[Sentence]:
-    """The last question of the last turn, or the request that nobody answered."""
+    """The last question of the last turn; or the request that nobody answered, or that was broken off."""
     if not spoken or not found:
         return []
     last = [one for one in (*found[-1].asked, *found[-1].answered) if one.turn == len(spoken) - 1]
-    unanswered = [one for one in last if one.speaker == "user" and not words.is_empty(one.text)]
-    if unanswered:
-        return [max(unanswered, key=lambda one: len(subject_words(one.text)))]
+    is_told = (
+        bool(last) and not found[-1].done and any(turn.tools for turn in spoken)
+    )  # an export may leave out the end
+    is_broken_off = is_told and words.begins("plans", last[-1].text) and last[-1].text.endswith(_CUT)
+    asked = found[-1].asked if is_broken_off else [one for one in last if one.speaker == "user"]
+    if unanswered := [one for one in asked if not words.is_empty(one.text)]:
+        most = max(unanswered, key=lambda one: len(subject_words(one.text)))
+        whole = " ".join(one.text for one in unanswered)
+        return [replace(most, text=shortened(whole, _UNANSWERED))]
     return [one for one in last if one.is_question and not words.says("closes", one.text)][-1:]
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..store.store import Store
 
 _WORD = re.compile(r"[^\W_]+")
-_SLUG = re.compile(r"\d{4}-\d\d-\d\d_[\d-]+Z?-(\w.*)")  # the name of a file that an export's title made
+_SLUG = re.compile(r"(?:\d{1,4}[-_])?\d{4}-\d\d-\d\d_[\d-]+Z?-(\w.*)")  # the name of a file that an export's title made
 _SAME_SUBJECT = 3  # words that a note and a summary have in common
 _STATED = 0.6  # of a decision's words that stand in a note, which states it then
 _STORED_TOGETHER = 16  # at most so many memories in one transaction, and what is made in one slice

@@ -1,13 +1,14 @@
 """What a session begins with: the block of notes that matter for this workspace and branch, without a question.
 
 First sessions: a line of each topic in which somebody stored notes, and of the newest captured sessions: what was
-asked, what came out if an answer reports it, and the files. Nine times in ten one of these five is what the next
-session needs; which older one it needs, neither words nor files tell. Then what holds, and what is open: as somebody
-stored it; decisions also as a model summarised the newest session. What the rules captured may be overtaken.
+asked, what came out if an answer reports it, its details, causes that were found, and the files. Nine times in ten one
+of these five is what the next session needs; which older one it needs, neither words nor files tell. Then what holds,
+and what is open: as somebody stored it; decisions also as a model summarised the newest session. What the rules
+captured may be overtaken.
 
-A wrong note is worse than none. So a captured session has a line only if it names enough, an earlier one more than the
-newest, and earlier ones stand as perhaps changed since. What was replaced, doubted, or asked or changed again later is
-left out, and so are superseded memories and drafts. A line that does not fit is left out.
+A wrong note is worse than none. So a captured session has a line only if it names enough, what is not known to have
+come out was "asked", and earlier ones stand as perhaps changed since. What was replaced, doubted, or asked or changed
+again later is left out, and so are superseded memories and drafts. A line that does not fit is left out.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -39,27 +41,37 @@ HEADING = (
 _LOOKED_AT = 120  # of the newest memories
 _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in the code
 _RECENT = 5  # captured sessions that have a line
-_MOST_ASKED, _MOST_TOLD, _MOST_FILES = 90, 140, 2  # characters of a captured line's request and outcome; its files
+_MOST_ASKED, _MOST_TOLD, _MOST_FILES = 130, 190, 3  # characters of a captured line's request and outcome; its files
+_CAUSE = re.compile(r"^The (?=(?:issue|problem|error|bug) (?:is|was)\b)")  # as it was found, and mended since
+_NO_REQUEST: tuple[turn_words.Part, ...] = ("fails", "persists", "chores")
+_ASKS_FOR = 7  # characters of "can you ", after which a question is a request
+_MOST_OPEN = 260  # characters of what is open
+_MOST_NEWEST, _MOST_EARLIER, _MOST_OF_PART = 640, 320, 45  # bytes of a captured line, its files aside
 _SESSIONS_FIRST, _EARLIER = "Sessions, the newest first", "Earlier, perhaps changed since"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
+_DETAIL = OUTCOME.lstrip()  # what a report says in detail begins so
 _PART = " · "  # between what was asked first and last
-_FURTHER_NEWEST, _FURTHER = 2, 1  # requests with an outcome that a line has besides the first
+
 _ALIKE = 0.6  # of the words of a request that a later one has too
 _NAMES_ENOUGH = 8  # different words
 _RELATED = 2  # words that a request and its outcome have in common
 _LEAST_NEW = 5  # words of a further outcome that the line has not
 _LEAST_SAID = 3  # words of a request, or an outcome, that says something
 _OFTEN, _OPENING = 3, 40  # sessions in which a request begins alike, and its characters
-_LEAST_NEWEST, _LEAST_EARLIER = 6, 9  # different words in a captured session's line, its files among them
+_LEAST_NAMED = 6  # different words in a captured session's line, its files among them
 _BYTES_PER_TOKEN = 3  # fewer than texts have in English, about as many as in Chinese: no tokenizer is needed
 
 _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``source`` and a decision's own have it
 
-# What looks like a path: "Next.js/Nuxt.js", a place in a trace; the log of another session, named by its day.
-_NO_FILE = re.compile(r"^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]*$")
+# What looks like a path: "Next.js/Nuxt.js", a place in a trace, what is made; a session's log, named by its day.
+_NO_FILE = re.compile(r"^\.|\.o$|node_modules|^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]*$")
 
 _CODE, _FILE, _PATH = re.compile(r"`[^`\s]{5,60}`|#\d+"), re.compile(r"[./]"), re.compile(r"\S*/\S+")
 _TAKES_BACK = re.compile(r"\b(?:remov|delet|revert|dropp|undid|entfern|supprim|elimin|rimo)|удал|删除", re.IGNORECASE)
+_LACKS = re.compile(
+    r"^[\w-]+: |^[没沒]有|^(?!/[\w.-]+ )[^\w\s\"'`“«(¿¡#@]|\b(?:does|is|are|did)(?:n['’]t| not)\b", re.IGNORECASE
+)  # pasted, or a complaint
+_NAMES = re.compile(r"[`/]|\w\.\w")  # code or a file
 _MARKED = re.compile(r"`[^`/.\s]+`")
 _NUMBER = re.compile(r"\d+")
 
@@ -127,9 +139,14 @@ def block(
     of_sessions = [parts for parts in groups if parts[0].number in captured]
     often = _often(of_sessions)
     newer: list[Words] = []  # what was asked later
-    lines = [_line(parts, remarks, captured, said_at, often, newer, parts in of_sessions[:1]) for parts in groups]
-    told = [*filter(None, lines)]
-    recent = [each.number for each in told if each.number in captured][:_RECENT]
+    told: list[_Line] = []
+    recent: list[int] = []
+    for parts in groups:
+        if (is_captured := parts in of_sessions) and len(recent) == _RECENT:
+            continue
+        if line := _line(parts, remarks, captured, said_at, often, newer, parts in of_sessions[:1]):
+            told.append(line)
+            recent += [line.number] * is_captured
     of_branch = {each.number for each in memories if each.content and branch in each.content.references.branches}
     stored_first = sorted(memories, key=lambda memory: (memory.number in captured, memory.number not in of_branch))
     newest = {memory.metadata.session_id for memory in memories if memory.number in recent[:1]}
@@ -196,8 +213,9 @@ def _opening(request: str) -> str:
 
 
 def _talked(context: str) -> list[str]:
-    """What was asked and came out, of a captured memory's context."""
-    return [part for line in context.split("\n") for part in one_line(line).split(_PART)]
+    """What was asked and came out, of a captured memory's context, without the details."""
+    parts = [part for line in context.split("\n") for part in one_line(line).split(_PART)]
+    return [part for part in parts if not part.startswith(_DETAIL)]
 
 
 class _Line(NamedTuple):
@@ -239,40 +257,67 @@ def _line(
         return _Line(newest.number, words, source(newest), "")
     by_rules = captured[newest.number] == RULES
     pairs: list[_Pair] = []
+    detailed: list[list[_Pair]] = []  # of each part
+    later, since = [*newer], list[Words]()  # what was said in later sessions, and asked in later parts
     is_doubted = False  # the last answer of the part before
     for part in parts:
         places = said_at.get(part.number, {})
         found = [(pair, _is_overtaken(pair, newer)) for pair in _pairs(part, by_rules, became, places, often)]
+        last = max(places.values(), default=0) if is_doubted else -1
+        new = [pair for pair in _details(part, places) if pair.place != last]
+        new = [pair for pair in new if all(subject_words(pair.outcome).isdisjoint(each) for each in since)]
+        detailed.append([pair for pair in new if not _is_overtaken(pair, [*later])])
+        since += [
+            subject_words(one.partition(OUTCOME)[0])
+            for one in (*places, *_talked(part.content.context if part.content else ""))
+        ]
         is_doubted = bool(found) and is_doubted and found[0][0].place >= max(places.values(), default=0)
         pairs += [pair for pair, is_overtaken in found[is_doubted:] if not is_overtaken]
         first = min(places, key=places.__getitem__, default="")
         is_doubted = turn_words.says("persists", first.partition(OUTCOME)[0])
         is_doubted = is_doubted or turn_words.begins("disputes", first) or turn_words.begins("retracts", first)
-    pairs = [pair for pair in pairs if pair.outcome or is_newest or not by_rules]
-    if not pairs:
-        return None
-    best = max(pairs, key=_worth)
-    told = _told(best, pairs, _FURTHER_NEWEST if is_newest else _FURTHER) if by_rules else [best]
+    details = [pair for row in zip_longest(*detailed) for pair in row if pair is not None]  # the first of each part
+    causes = [pair for pair in details if turn_words.says("causes", pair.outcome)][:1]
+    details = [*causes, *(pair for pair in details if pair not in causes)]
+    requests = _requests(parts, often, later)
+    details = [*(pair for pair in requests if turn_words.says("lasts", pair.asked)), *details]
+    if pairs:
+        best = max(pairs, key=_worth)
+        told = _told(best, pairs, is_newest + (not details)) if by_rules else [best]
+        details += [pair for pair in requests if pair.is_decision and pair not in details][:is_newest]
+    else:
+        told = [pair for pair in requests if pair not in details][: 1 + is_newest + (not details)]
+        if not told and not _NAMES.search(" ".join(pair.outcome for pair in details)):
+            return None
+        best = max([*told, *details], key=_worth)
+    most = _MOST_NEWEST if is_newest else min(_MOST_NEWEST, _MOST_EARLIER + _MOST_OF_PART * len(parts))
     said = _PART.join(map(_said, told))
+    for pair in details:
+        longer = _PART.join(filter(None, [said, _said(pair)]))
+        is_new = bool(pair.asked) or len(subject_words(_said(pair)) - subject_words(said)) >= _LEAST_SAID
+        if is_new and len(longer.encode()) <= most:
+            said = longer
+            told.append(pair)
     topic = title(parts[-1])
     is_named = not by_rules or _names(topic, told)
     words = ": ".join(filter(None, [beside(topic, said) if is_named and _opening(topic) not in often else "", said]))
-    files = ", ".join(_files(told, words))
-    if _named(words) < _LEAST_SAID or _named(f"{words} {files}") < (_LEAST_NEWEST if is_newest else _LEAST_EARLIER):
+    files = ", ".join(_files(told, words, _MOST_FILES if is_newest else _MOST_FILES - 1))
+    if _named(words) < _LEAST_SAID or _named(f"{words} {files}") < _LEAST_NAMED:
         return None
     lost = "" if best.is_decision else next(iter(became.get(best.memory.number, {}).values()), "")
     mark = best.mark or (f" [{lost}]" if lost else "")
-    if is_newest and newest.content is not None:
-        known = subject_words(f"{words} {best.asked}")
-        for left in (*newest.content.next_steps[-1:], *newest.content.open_questions[-1:]):
-            if not _asks(left) and len(subject_words(left) - known) >= _LEAST_SAID:
-                mark += f" – open: {shortened(one_line(left), _MOST_TOLD)}"
+    known = subject_words(f"{words} {best.asked}")
+    content = newest.content if is_newest else None
+    for left in (*content.next_steps[-1:], *content.open_questions[-1:]) if content else ():
+        is_told = _asks(left) or turn_words.says("chores", left) or len(subject_words(left) - known) < _LEAST_SAID
+        mark += "" if is_told else f" – open: {shortened(one_line(left), _MOST_OPEN)}"
     return _Line(best.memory.number, words + f" ({files})" * bool(files), source(best.memory), mark)
 
 
-def _worth(pair: _Pair) -> tuple[bool, bool, int]:
+def _worth(pair: _Pair) -> tuple[bool, bool, bool, int]:
     """What came out is worth most, with what was asked, then how much both name; of equal ones the newest decision."""
-    return bool(pair.outcome), bool(pair.asked), min(_NAMES_ENOUGH, len(subject_words(f"{pair.asked} {pair.outcome}")))
+    names = min(_NAMES_ENOUGH, len(subject_words(f"{pair.asked} {pair.outcome}")))
+    return bool(pair.outcome), not turn_words.says("chores", pair.asked), bool(pair.asked), names
 
 
 def _names(topic: str, told: Sequence[_Pair]) -> bool:
@@ -288,7 +333,7 @@ def _told(best: _Pair, pairs: Sequence[_Pair], most: int) -> list[_Pair]:
     told, by_worth = [best], sorted(pairs, key=_worth, reverse=True)
     for pair in (*pairs[:1], *(pair for pair in by_worth if pair.outcome)):
         new = subject_words(_said(pair)) - subject_words(" ".join(map(_said, told)))
-        if len(new) >= (_LEAST_NEW if pair.outcome else _LEAST_NEWEST) and not pair.mark and len(told) <= most:
+        if len(new) >= (_LEAST_NEW if pair.outcome else _LEAST_NAMED) and not pair.mark and len(told) <= most:
             told.append(pair)
     return sorted(told, key=lambda pair: (pair.memory.number, pair.place))
 
@@ -340,30 +385,58 @@ def _pairs(
             yield _Pair(asked, outcome, is_decision and _named(asked) >= _LEAST_SAID, mark, memory, place)
 
 
+def _details(memory: Memory, places: Mapping[str, int]) -> list[_Pair]:
+    """What the reports of a memory of a session say in detail, in order."""
+    lines = memory.content.context.split("\n") if memory.content else []
+    parts = [part for line in lines for part in one_line(line).split(_PART) if part.startswith(_DETAIL)]
+    told = {part: _CAUSE.sub("cause found: the ", part.removeprefix(_DETAIL)) for part in parts if not is_order(part)}
+    return [_Pair("", text, False, "", memory, places.get(part, 0)) for part, text in told.items()]
+
+
+def _requests(parts: Sequence[Memory], often: set[str], later: list[Words]) -> list[_Pair]:
+    """What was asked in a session, as far as it was not asked again later: of each part what names most, and so on."""
+    found: list[list[_Pair]] = [[] for _ in parts]
+    for memory, asked_for in zip(parts, found, strict=True):
+        decisions = memory.content.decisions if memory.content else ()
+        for line in reversed([*_talked(memory.content.context), *decisions] if memory.content else []):
+            said, _, outcome = one_line(line).partition(OUTCOME)
+            asked = turn_words.without_courtesy(said)
+            is_errand = turn_words.is_errand(asked) and not asked.startswith(("When ", "when "))
+            lasts = turn_words.says("lasts", said)
+            is_report = not outcome and line not in decisions and not lasts and turn_words.says("done", said)
+            is_question = _asks(said) and len(said) - len(asked) < _ASKS_FOR
+            is_wrong = _LACKS.search(asked) or any(turn_words.says(part, said) for part in _NO_REQUEST)
+            is_aside = is_errand or is_report or is_question or is_wrong or _opening(said) in often
+            is_named = _named(asked) >= _LEAST_NAMED or lasts
+            pair = _Pair(f"asked: {asked}", "", not outcome, "", memory)
+            if is_named and not is_aside and not is_order(line) and not _is_overtaken(pair, [*later]):
+                asked_for.append(pair)
+        asked_for.sort(key=_worth, reverse=True)
+    return [pair for row in zip_longest(*found) for pair in row if pair is not None]
+
+
 def _certain(asked: str, outcome: str, is_decision: bool) -> tuple[str, str]:
     """What is certain of a request and its outcome that the rules captured: what an answer reports, with a request that
-    speaks of the same; of a decision without a report, that it was asked."""
+    speaks of the same."""
     if not (outcome or is_decision or turn_words.says("addresses", asked)):
         asked, outcome = "", asked  # nobody asked for it in words
     about, told_of = subject_words(asked), subject_words(outcome)
     if len(told_of) < _LEAST_SAID or not turn_words.is_report(outcome, is_done=is_decision):
-        is_wish = is_decision and _named(asked) >= _LEAST_NEWEST and not turn_words.begins("accepts", asked)
-        is_named = not turn_words.says("fails", asked) and not turn_words.says("refers", asked[:_OPENING])
-        return f"asked: {asked}" if is_wish and is_named and len(asked) <= _MOST_ASKED - 7 else "", ""
+        return "", ""
     common = len(about & told_of) + len({*_NUMBER.findall(asked)} & {*_NUMBER.findall(outcome)})
     if common >= max(1, min(_RELATED, len(about) // 2)) and not turn_words.begins("disputes", asked):
         return asked, outcome
-    is_clear = len(subject_words(_PATH.sub("", outcome))) >= _LEAST_NEWEST and not turn_words.begins("refers", outcome)
+    is_clear = len(subject_words(_PATH.sub("", outcome))) >= _LEAST_NAMED and not turn_words.begins("refers", outcome)
     return "", outcome if is_clear else ""
 
 
-def _files(told: Sequence[_Pair], words: str) -> list[str]:
+def _files(told: Sequence[_Pair], words: str, most: int) -> list[str]:
     """The files of what came out, with their folder, whose names share a word with what is told and are not in it."""
     paths = [path.replace("\\", "/").split("/") for pair in told if pair.outcome and pair.memory.content
              for path in pair.memory.content.references.files if not _NO_FILE.search(path)]  # fmt: skip
     about = subject_words(words)  # a memory has the files of all its requests
-    paths = [path for path in paths if path[-1] not in words and about & subject_words(path[-1].rpartition(".")[0])]
-    return [*{path[-1]: "/".join(path[-2:]) for path in paths}.values()][:_MOST_FILES]
+    paths.sort(key=lambda path: about.isdisjoint(subject_words(path[-1].rpartition(".")[0])))
+    return [*{path[-1]: "/".join(path[-2:]) for path in paths if path[-1] not in words}.values()][:most]
 
 
 def beside(topic: str, said: str) -> str:

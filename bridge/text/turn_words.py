@@ -13,7 +13,7 @@ from typing import Literal
 Part = Literal[
     "courtesy", "intends", "retracts", "reverts", "disputes", "accepts", "continues", "orders", "upkeep", "done",
     "concedes", "fails", "persists", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise",
-    "plans", "remains",
+    "plans", "remains", "causes", "usage", "roles", "lasts",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -34,9 +34,9 @@ _TABLE: dict[Part, str] = {
         let_me let's let_us i'll i_will i'm_going_to i_need_to i_should i_can i_see here's here_are would_you
         do_you_want want_me should_i shall_i you_can you_could you_may you_might you_should this_should checking
         looking reading running wait next first then now_the_test* i_now_have i've_now_got ich_werde lass_mich
-        soll_ich je_vais laissez-moi veux-tu voy_a vamos_a déjame vou vamos deixe-me vado_a lasciami сейчас давай*
-        я_проверю я_сделаю 我将 我先 我会 我来 我准备 让我 接下来 需要我 我需要 现在我 看起来 まず これから それでは
-        먼저 이제 제가""",
+        soll_ich je_vais je_vois laissez-moi veux-tu voy_a vamos_a déjame vou vamos deixe-me vado_a lasciami сейчас
+        давай* я_проверю я_сделаю 我将 我先 我会 我来 我准备 让我 接下来 需要我 我需要 现在我 看起来 まず これから
+        それでは 먼저 이제 제가""",
     # The person takes back what was asked or done before.
     "retracts": """
         ok_but ok,_but okay,_but well,_but sure_but sure,_but yes,_but yeah,_but no hmm_no hmm,_no nope nah wait
@@ -64,7 +64,8 @@ _TABLE: dict[Part, str] = {
         согласен давай отлично 可以 好 行 是的 对 没问题 同意 嗯 はい うん お願い いい 了解 네 예 응 좋 그래""",
     # The person wants the assistant to go on.
     "continues": """
-        continue sorry,_continue ok_continue please_continue carry_on go_on proceed resume keep_going retry try_again
+        continue agent_continue keep_doing sorry,_continue
+        ok_continue please_continue carry_on go_on proceed resume keep_going retry try_again
         weiter mach_weiter continuez continúa sigue continua prosegui продолжай дальше 继续 请继续 続け 계속""",
     # The person orders a change.
     "orders": """
@@ -77,6 +78,8 @@ _TABLE: dict[Part, str] = {
         사용 삭제 유지 변경 추가""",
     # Work that leaves nothing to know: looking, running, explaining, repairing, committing; and examples.
     "upkeep": """
+        npm npx pip pip3 yarn docker curl cd git_clone abre recarga reinicia tester choisissez ouvrez rechargez allez
+        проверить откройте запустите öffne est-ce qu'est-ce* haz navega por_favor
         add_a_test add_tests add_some_tests write_a_test write_tests update_the_tests check explain show tell give
         run rerun test commit push pull merge rebase open look read see find search list review verify debug
         investigate fix try continue resume proceed research do_some do_a do_the_research summarize describe analyze
@@ -123,8 +126,9 @@ _TABLE: dict[Part, str] = {
         is_still are_still it_still still_not still_no still_nothing still_fail* still_hang* still_get* still_see*
         still_do* still_show* still_the_same nothing_happen* nothing_is nothing_changed no_effect not_*_again
         wasn't_*_again didn't_*_again doesn't_*_again same_error same_issue same_problem none_of_*_work*
-        none_of_*_*_work* didn't_work did_not_work didn't_*_work didn't_help not_fixed immer_noch toujours_pas
-        sigue_sin ainda_não ancora_non всё_ещё все_ещё по-прежнему 仍然 还是不 还是没 还是有 まだ 여전히""",
+        none_of_*_*_work* didn't_work did_not_work didn't_*_work didn't_help not_fixed immer_noch toujours
+        encore sigue siguen todavía ainda_não ancora
+        всё_ещё все_ещё по-прежнему 仍然 还是不 还是没 还是有 まだ 여전히""",
     # The person says how it should be.
     "wishes": """
         let's should shouldn't must mustn't want prefer i'd_rather would_rather instead from_now_on going_forward
@@ -154,7 +158,8 @@ _TABLE: dict[Part, str] = {
     "chores": """
         is_complete is_now_complete implementation_complete marked_as moved_to_done added_debug* added_console_log*
         tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed ahead_of
-        working_tree fast-forward* up_to_date type_errors typecheck* lint* compiles_without commit_message ok_– ok_-
+        working_tree fast-forward* up_to_date type_errors typecheck* lint* compiles_without to_commit commit_message
+        new_tests new_lines ok_– ok_-
         my_understanding staged_for i_now_understand i've_reviewed i've_analyzed i've_read i've_loaded i've_examined
         i_can_now i_now_have based_on_my clear_understanding i_apologize my_apologies alle_tests tests_laufen
         les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход* 测试通过 已提交
@@ -174,6 +179,26 @@ _TABLE: dict[Part, str] = {
     "remains": """
         remaining next_step* still_need* not_yet yet_to verbleib* nächste*_schritt* prochaine*_étape* reste_à
         siguiente*_paso* falta próximo*_passo* rimane осталось 下一步 剩余任务 剩余工作 还需 残り 남은""",
+    # The assistant says why something did not work.
+    "causes": """
+        root_cause* the_cause cause: the_issue_was the_issue_is the_problem_was the_problem_is the_bug_was
+        the_error_was the_error_is was_caused is_caused ursache lag_daran la_cause la_causa причина
+        原因 根因 問題在於 问题在于 원인""",
+    # The person tells the assistant who it is to be.
+    "roles": """
+        you_are_a you_are_an you_are_claude you_are_codex you_are_in you_are_working you_are_the act_like act_as
+        your_job your_role your_task your_goal du_bist_ein* tu_es_un* eres_un* você_é_um* sei_un* 你是""",
+    # A wish that is to hold from now on.
+    "lasts": """
+        from_now_on going_forward in_future in_the_future always_answer always_reply always_respond always_ask
+        always_use never_commit never_push ab_jetzt künftig in_zukunft désormais dorénavant de_ahora_en_adelante
+        a_partir_de_agora d'ora_in_poi впредь отныне 以後都 以后都 以後回 以后回 之後回 之后回 今後は 앞으로""",
+    # What follows tells how to try it, or what may come next.
+    "usage": """
+        how_to to_test to_try to_use to_run to_verify to_see usage testing test_plan test_checklist next_steps next_step
+        what's_next you_can you_should try_it verification example examples quick_start prerequisites option_a option_b
+        option_1 option_2 after_running after_making nächste_schritte prochaines_étapes para_probar próximos_pasos
+        próximos_passos prossimi_passi как_проверить 使用说明 使用方式 使用方法 測試 测试 下一步 可執行 可执行 後續""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could ich wir du mir uns bitte
@@ -208,7 +233,9 @@ _NOT_DONE = re.compile(
 # What may be, or is said against something: no report.
 _UNSURE = re.compile(
     r"\b(?:might|should|probably|seems?|yet|would say|ensure that|make sure|mistake|нужно|возможно|может)\b"
-    r"|^\W*(?:however|but|although|despite|even|since|unfortunately|if|wenn|falls|si|se|если|несмотря|the user \w+s)\b",
+    r"|^\W*(?:however|but|although|despite|even|since|unfortunately|if|wenn|falls|si|se|если|несмотря|the user \w+s)\b"
+    r"|\b(?:devrai\w*|deberí\w*|deveria\w*|dovrebbe\w*|könnten|sollten|stell\w* (?:sie )?sicher)\b"
+    r"|^\W*[若如请請]|[应應][该該当]",
     re.IGNORECASE,
 )
 # What is wrong or left to do, though it may be so now: "The error is now different", "It cannot tell what time is now".
@@ -218,10 +245,13 @@ _OPEN = re.compile(
     r"|remains?|persists?) (?!(?:all |also |now )*(?:no longer|gone|\w+(?:ed|wn|ght))\b)",
     re.IGNORECASE,
 )
-# A cause, what was so before, or what somebody wants: not what is so now.
+# A cause, what was so before, what somebody wants, or what is marked as wrong: not what is so now.
 _WAS = re.compile(
-    r"\b(?:because|was|were|had|before|used to|problem|not|users?|they|wants?|needs?)\b|n['’]t\b", re.IGNORECASE
+    r"\b(?:because|was|were|had|before|previously|used to|problem|not|too|they|wants?|needs?)\b|n['’]t\b|[❌⚠✗]",
+    re.IGNORECASE,
 )
+_MAY = re.compile(r"\b(?:can|could|would)\b|\b(?:is|are|was) not\b", re.IGNORECASE)
+_LABEL = re.compile(r"^[^:–—-]{1,60}(?:: | [–—-] )")
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
     "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
@@ -278,6 +308,11 @@ def says(part: Part, text: str) -> bool:
     return is_said or (part == "done" and _PARTICIPLE.search(text) is not None)
 
 
+def was_done(text: str) -> bool:
+    """Whether a text says in so many words that something was done: "Added a limit", "I have moved it"."""
+    return _PARTICIPLE.search(text) is not None
+
+
 def is_open(text: str) -> bool:
     """Whether what an answer says is wrong or left to do, and nothing that it did."""
     return begins("intends", text) or (_OPEN.search(text) is not None and _PARTICIPLE.search(text) is None)
@@ -291,6 +326,22 @@ def is_report(outcome: str, *, is_done: bool = False) -> bool:
     is_now = is_done and not _WAS.search(outcome) and not any(begins(part, outcome) for part in ("orders", "refers"))
     is_now = is_now and not any(says(part, outcome) for part in ("fails", "concedes", "addresses"))
     return is_clear(outcome) and (is_now or says("done", outcome))
+
+
+def is_detail(text: str) -> bool:
+    """Whether an item of an answer's report says what is so now, or why something was not: no advice, no praise."""
+    if (
+        _UNSURE.search(text)
+        or _MAY.search(text)
+        or text.endswith((":", "："))
+        or (says("praise", text) and "`" not in text)
+    ):
+        return False
+    parts = (text, _LABEL.sub("", text))
+    is_told = not any(begins(part, one) for part in ("intends", "upkeep", "orders", "refers") for one in parts)
+    is_told = is_told and not any(says(part, text) for part in ("plans", "remains", "chores"))
+    is_so = says("done", text) or not (_WAS.search(text) or says("fails", text) or says("addresses", text))
+    return is_told and (says("causes", text) or (is_so and not is_open(text)))
 
 
 def is_errand(request: str) -> bool:

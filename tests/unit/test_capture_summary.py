@@ -64,7 +64,7 @@ def test_a_summary_is_of_words_of_the_transcript_short_and_the_same_each_time(se
             assert word in ("", "Session") or any(word.strip("*_") in text for text in said), line
     assert summary == summarise(segment)
     assert 0 < len(summary.content.topic) <= MOST_CHARACTERS
-    assert len(summary.content.context) <= 540
+    assert len(summary.content.context) <= 940
     assert 0 <= summary.importance <= 1
     assert 0 <= summary.confidence <= 1
 
@@ -292,6 +292,16 @@ def test_a_request_of_one_long_paragraph_is_the_person_s_own() -> None:
     asked = f"make a new task for a command that sets up a project: {'a folder of rules, a file of tasks, ' * 8}"
     (decision,) = of(asked, "The task was added.*").content.decisions
     assert decision.startswith("make a new task for a command")
+
+
+def test_items_of_a_report_that_name_something_are_told_in_detail_and_the_cause() -> None:
+    items = (
+        "**Root cause**: the `Contact` model was missing in the route", "`pages/stats.js` - Added the `Contact` import",
+        "Everything is great", "[ ] `later.js` - Added a helper for it", "**How to test:**", "`/dash` opens",
+    )  # fmt: skip
+    answer = "The dashboard now shows numbers instead of zeros.\n\n" + "\n".join(f"- {item}" for item in items) + "*"
+    told = of("fix the dashboard that shows zeros", answer, report=2).content.context.split("\n")
+    assert told[1:] == [f"→ {plain(item)}" for item in items[:2]], "no praise, no open box, no advice"
 
 
 def test_an_answer_that_shares_no_word_of_the_subject_is_not_what_came_of_a_decision() -> None:

@@ -64,10 +64,11 @@ def test_each_of_the_five_newest_sessions_says_what_was_asked_and_came_out_and_i
     }
     older = [captured(number, decisions=(kept[number],)) for number in sorted(kept, reverse=True)]
     text = block([newest, asked, *older], None, captured=by_rules(*range(10)))
-    first = f"2026-11-20, #9: {WHOLE} (tray/keyring.py, app/tokens.py)"
+    first = f"2026-11-20, #9: {WHOLE} (tray/keyring.py, app/tokens.py, lib/enum.py)"
     assert shown(text, "Sessions, the newest first") == [first]
-    assert "## Earlier, perhaps changed since\n> - 2026-11-20, #7: " in text
-    assert sessions(text)[1] == kept[7], "and not what was only asked"
+    assert "## Earlier, perhaps changed since\n> - 2026-11-20, #8: " in text
+    assert sessions(text)[1].startswith("asked: warn guests early"), "where nothing is known to have come out"
+    assert sessions(text)[2] == kept[7]
     assert len(sessions(text)) == 5
     assert "What holds" not in text, "what the rules captured may be overtaken"
 
@@ -111,6 +112,14 @@ def test_of_a_session_of_several_parts_those_with_an_outcome_have_the_line_in_th
     assert sessions(told) == [f"{WHOLE} · {mended}"], "the last answer before it was doubted"
 
 
+def test_what_a_report_says_in_detail_follows_what_came_out_the_cause_and_wishes_that_last_first() -> None:
+    item, cause = "`app/quota.py`: counts owners", "The issue was that `sum` ran twice for shared galleries."
+    context = f"from now on answer in Basque\n→ {item}\n→ {cause}"
+    made = captured(1, decisions=(WHOLE,), context=context)
+    told = f"{WHOLE} · asked: from now on answer in Basque · {cause.replace('The', 'cause found: the')} · {item}"
+    assert sessions(block([made], None, captured=by_rules(1))) == [told]
+
+
 def test_what_was_asked_again_later_is_told_once_and_neither_a_question_nor_an_errand_without_an_outcome() -> None:
     again = APART.replace("eight", "nine")
     asked = "who may see the tokens of a gallery, and since when?"
@@ -133,7 +142,8 @@ def test_what_somebody_stored_stands_before_what_a_model_summarised() -> None:
         ("Fix lint", "fix lint → Lint passes.", None),
         ("Tokens", f"keep the tokens of topics safe → {REPORT}", f"keep the tokens of topics safe → {REPORT}"),
         ("Sign-in", f"hello · can you keep sign-in tokens safe → {REPORT}", f"keep sign-in tokens safe → {REPORT}"),
-        ("Guests", "refuse large pictures quickly, tell their owner why → Pictures may be large.", None),
+        ("Guests", "refuse large pictures quickly, tell their owner why → Pictures may be large.",
+         "asked: refuse large pictures quickly, tell their owner why"),
         ("Guests", f"refuse large pictures quickly, tell their owner why → {REPORT}", REPORT),
         ("Guests", f"I still see the old keyring's tokens → {REPORT}", REPORT),
         ("gallery, tray: hide the tokens…", f"keep the sign-in tokens safe → {REPORT}",
