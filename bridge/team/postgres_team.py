@@ -16,8 +16,6 @@ from .rows import Author, Described, Position, SharedRow
 if TYPE_CHECKING:
     from .server import Connections
 
-_LISTEN_SECONDS = 1.0
-
 
 class PostgresTeam(Team):
     """``Team`` over a server's connections, with all that a pool needs, which runs the jobs."""
@@ -88,8 +86,4 @@ class PostgresTeam(Team):
     def listen_to_all(self, wake: Callable[[], None], is_stopped: Callable[[], bool]) -> None:
         """Call ``wake`` at once, and whenever somebody tells of a change of any workspace, until ``is_stopped``."""
         with self._server.connection_of_its_own() as connection:
-            notices.listen(connection)
-            wake()  # what happened before is not noticed
-            while not is_stopped():
-                if any(notices.received(connection, _LISTEN_SECONDS)):
-                    wake()
+            notices.listen(connection, wake, lambda workspace_id: wake(), is_stopped)  # what was before is not noticed
