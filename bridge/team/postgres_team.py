@@ -14,13 +14,13 @@ from .protocol import Call, Incoming, P, R, Team
 from .rows import Author, Described, Position, SharedRow
 
 if TYPE_CHECKING:
-    from .server import Connections
+    from .server import PersonsConnections, Server
 
 
 class PostgresTeam(Team):
     """``Team`` over a server's connections, with all that a pool needs, which runs the jobs."""
 
-    def __init__(self, server: Connections) -> None:
+    def __init__(self, server: Server | PersonsConnections) -> None:
         self._server = server
 
     def run(self, call: Call[P, R], *arguments: P.args, **named: P.kwargs) -> R:
