@@ -140,10 +140,10 @@ def test_without_a_state_the_default_ones_are_meant_and_the_oldest_come_first() 
         }  # fmt: skip
 
     found = [brief("new", "failed", 9), brief("old", "failed", 3), brief("gone", "cancelled", 4)]
-    assert selection.selected(found, ("failed",)) == ["old", "new"]
-    assert selection.selected(found, ("failed",), states=("cancelled",)) == ["gone"]
-    assert selection.selected(found, ("failed",), since=clock.iso(NOW.replace(hour=5))) == ["new"]
-    assert selection.selected(found, ("failed",), error="Y") == []
+    assert selection.selected_for("retry", found) == ["old", "new"]
+    assert selection.selected_for("retry", found, states=("cancelled",)) == ["gone"]
+    assert selection.selected_for("retry", found, since=clock.iso(NOW.replace(hour=5))) == ["new"]
+    assert selection.selected_for("retry", found, error="Y") == []
 
 
 # --- cancelling ---

@@ -159,7 +159,7 @@ def many(verb: str) -> Callable[..., ManyAsked]:
         error: str | None = None,
     ) -> ManyAsked:  # fmt: skip
         """Raises JobError: ARGUMENT_INVALID for no selection or two, and for a wrong list of ids."""
-        filters = {"states": (state,) if state else (), "kind": kind, "error": error}
+        filters: dict[str, Any] = {"states": (state,) if state else (), "kind": kind, "error": error}
         if job_ids is None and not any(filters.values()):
             raise JobError("ARGUMENT_INVALID", "Name the jobs: by job_ids, or by state, kind or error.")
         if job_ids is None:
