@@ -11,7 +11,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import datetime
 
 from bridge.privacy.log_lines import fields
@@ -39,48 +39,22 @@ _MOST_REJECTED = 250  # in a scan; then retention removes the oldest before more
 _AGAIN_SECONDS = 5.0  # before a file that could not be read or removed is tried again
 
 
-@dataclass(frozen=True, slots=True)
-class Accept:
-    """Accept the job, as this generation of its id."""
+def decide(job: Job, earlier: Record | None, room: int, free_bytes: int, min_free_bytes: int) -> int | None:
+    """The generation of its id as which a valid job is accepted; None if the same job was accepted before.
 
-    job: Job
-    generation: int
-
-
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """The same job was accepted before: only remove the file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reject:
-    """Reject the file with this error."""
-
-    error: JobError
-
-
-Verdict = Accept | Duplicate | Reject
-
-
-def decide(job: Job, earlier: Record | None, room: int, free_bytes: int, min_free_bytes: int) -> Verdict:
-    """The verdict on a valid job, from the record with its id (``earlier``) and the free room.
-
-    ``room``: the number of jobs that may still be accepted. Rejects with JOB_ID_CONFLICT, BACKLOG_FULL or DISK_FULL.
+    Decided from the record with its id (``earlier``) and the free room. ``room``: the number of jobs that may still be
+    accepted. Raises JobError: JOB_ID_CONFLICT, BACKLOG_FULL or DISK_FULL.
     """
     if earlier is not None and earlier.state != "rejected":
         if earlier.job_sha256 == job.sha256:
-            return Duplicate()
-        return Reject(
-            JobError("JOB_ID_CONFLICT", f"The id {job.job_id!r} belongs to another job, which is {earlier.state}.")
-        )
+            return None
+        raise JobError("JOB_ID_CONFLICT", f"The id {job.job_id!r} belongs to another job, which is {earlier.state}.")
     if room <= 0:
-        return Reject(JobError("BACKLOG_FULL"))
+        raise JobError("BACKLOG_FULL")
     if free_bytes < min_free_bytes:
         mib = free_bytes // (1024 * 1024)
-        return Reject(
-            JobError("DISK_FULL", f"The disk has {mib} MiB left; {min_free_bytes // (1024 * 1024)} are kept free.")
-        )
-    return Accept(job, earlier.generation + 1 if earlier else 1)
+        raise JobError("DISK_FULL", f"The disk has {mib} MiB left; {min_free_bytes // (1024 * 1024)} are kept free.")
+    return earlier.generation + 1 if earlier else 1
 
 
 class Intake:
@@ -137,26 +111,26 @@ class Intake:
         return accepted
 
     def _take(self, entries: list[spool.Entry]) -> int:
-        verdicts: list[tuple[Job, Record]] = []
+        accepted: list[tuple[Job, Record]] = []
         read: dict[str, os.stat_result] = {}
         room = self._settings.max_active_jobs - self._ledger.count()
         free = shutil.disk_usage(self._paths.root).free
         try:
-            self._judge(entries, verdicts, read, room, free)
+            self._judge(entries, accepted, read, room, free)
         finally:  # an error with one file must not stop the valid ones before it
-            if verdicts:
-                self._accept(verdicts, read)
-        return len(verdicts)
+            if accepted:
+                self._accept(accepted, read)
+        return len(accepted)
 
     def _judge(
         self,
         entries: list[spool.Entry],
-        verdicts: list[tuple[Job, Record]],
+        accepted: list[tuple[Job, Record]],
         read: dict[str, os.stat_result],
         room: int,
         free: int,
     ) -> None:
-        """Read the entries; add valid jobs to ``verdicts`` and their files' statuses to ``read``; reject the others."""
+        """Read the entries; add valid jobs to ``accepted`` and their files' statuses to ``read``; reject the others."""
         for entry in entries:
             # Searching a large file for secrets takes seconds.
             if time.monotonic() > self._until or self._rejected_in_scan >= _MOST_REJECTED:
@@ -164,9 +138,12 @@ class Intake:
                 break
             try:
                 job, status = self._read(entry)
-                verdict = decide(
-                    job, self._earlier(job.job_id), room - len(verdicts), free, self._settings.min_free_bytes
+                generation = decide(
+                    job, self._earlier(job.job_id), room - len(accepted), free, self._settings.min_free_bytes
                 )
+                if generation is None:
+                    spool.remove_if_unchanged(entry.path, status)
+                    continue
             except FileNotFoundError:
                 continue
             except JobError as error:
@@ -177,16 +154,7 @@ class Intake:
                 self._postpone(entry, error, _AGAIN_SECONDS)
                 continue
             read[job.job_id] = status
-            match verdict:
-                case Accept(job, generation):
-                    verdicts.append((job, lifecycle.accept(job, self._now(), generation)))
-                case Duplicate():
-                    try:
-                        spool.remove_if_unchanged(entry.path, status)
-                    except OSError as error:
-                        self._postpone(entry, error, _AGAIN_SECONDS)
-                case Reject(reason):
-                    self._reject(entry, reason)
+            accepted.append((job, lifecycle.accept(job, self._now(), generation)))
 
     def _accept(self, accepted: list[tuple[Job, Record]], read: dict[str, os.stat_result]) -> None:
         try:
@@ -242,15 +210,10 @@ class Intake:
         error = redaction.clean_error(error) if redacts else error
         record = None
         if entry.name is not None and is_job_id(entry.name) and error.code != "JOB_ID_CONFLICT":
-            try:
+            with suppress(JobError):  # a damaged record is left to recovery
                 earlier = self._earlier(entry.name)
-            except JobError:
-                earlier = None  # a damaged record is left to recovery
-                writable = False
-            else:
-                writable = earlier is None or earlier.state == "rejected"
-            if writable:
-                record = lifecycle.reject(entry.name, error, self._now(), earlier.generation + 1 if earlier else 1)
+                if earlier is None or earlier.state == "rejected":
+                    record = lifecycle.reject(entry.name, error, self._now(), earlier.generation + 1 if earlier else 1)
         try:
             if redacts:
                 kept = redaction.reject(self._paths, entry, error, record, self._now())
