@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bridge import git_index, trust
 from bridge.graph import llm
@@ -98,7 +98,7 @@ class Worker:
             paths,
             self._ledger,
             self._scheduling.cancel,
-            {"pause": self._pause, "resume": self._resume, "drain": self._drain, "prune": self._prune_now},
+            {"pause": self._pause, "resume": self._resume, "drain": self._drain, "prune": self._pruning.ask},
         )
         self._watcher = Watcher(
             [paths.inbox, paths.control], self._wake, choose(settings.watcher, mounts.describe(workspace.root))
@@ -156,22 +156,19 @@ class Worker:
 
     # --- requests ---
 
-    def _pause(self, request: dict[str, Any]) -> None:
+    def _pause(self) -> None:
         files.replace(self._spool_paths.paused, b"")
         self._scheduling.pause()
         self._announce()
 
-    def _resume(self, request: dict[str, Any]) -> None:
+    def _resume(self) -> None:
         files.remove(self._spool_paths.paused)
         self._scheduling.resume()
         self._announce()
 
-    def _drain(self, request: dict[str, Any]) -> None:
+    def _drain(self) -> None:
         self._draining = True
         self._announce()
-
-    def _prune_now(self, request: dict[str, Any]) -> None:
-        self._pruning.ask()
 
     def _announce(self) -> None:
         state: schema.WorkerState = (

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from inbox_door import job_of
@@ -33,8 +33,8 @@ class Desk:
         self.control = Control(self.place, self.ledger, self.ledger.cancel, verbs)
         self.ledger.accept([(job_of("a"), lifecycle.accept(job_of("a"), clock.now()))])
 
-    def obey(self, verb: str) -> Callable[[dict[str, Any]], None]:
-        def obeyed(request: dict[str, Any]) -> None:
+    def obey(self, verb: str) -> Callable[[], None]:
+        def obeyed() -> None:
             if self.full:
                 raise OSError(28, "No space left on device")
             self.obeyed.append(verb)
@@ -298,7 +298,7 @@ def test_a_request_that_is_still_being_written_is_left_alone(desk: Desk) -> None
 def test_a_request_that_came_while_the_former_was_obeyed_is_obeyed_too(desk: Desk) -> None:
     path = desk.place.request("prune")
 
-    def again(request: dict[str, Any]) -> None:
+    def again() -> None:
         desk.obeyed.append("prune")
         if len(desk.obeyed) == 1:
             files.replace(path, b'{"again": true}')

@@ -364,7 +364,7 @@ def test_a_file_put_in_place_by_link_and_unlink_is_waited_for(tmp_path: Path) ->
 def test_a_folder_among_the_requests_stops_no_request(door: Door) -> None:
     (door.place.control / "a.json").mkdir()
     heard: list[str] = []
-    control = Control(door.place, door.ledger, lambda job_id: "ended", {"pause": lambda request: heard.append("pause")})
+    control = Control(door.place, door.ledger, lambda job_id: "ended", {"pause": lambda: heard.append("pause")})
     for _ in range(2):
         files.replace(door.place.request("pause"), b"{}")
         control.scan()

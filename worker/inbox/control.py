@@ -40,7 +40,7 @@ class Control:
         paths: SpoolPaths,
         ledger: Ledger,
         cancel: Callable[[str], Cancellation],
-        verbs: Mapping[str, Callable[[dict[str, Any]], None]],
+        verbs: Mapping[str, Callable[[], object]],
     ) -> None:
         self._paths = paths
         self._ledger = ledger
@@ -97,7 +97,7 @@ class Control:
         ``Ledger.replay``.
         """
         if name in self._verbs:
-            self._verbs[name](request)
+            self._verbs[name]()
             return True
         verb, _, job_id = name.partition("-")
         if verb not in ("cancel", "retry", "dismiss") or not is_job_id(job_id):
