@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,11 +33,7 @@ def rejections(paths: SpoolPaths, limit: int) -> tuple[list[RejectedFile], int]:
 
 def _reasons(spool_paths: SpoolPaths) -> list[str]:
     """The name of each reason file whose rejected file exists, the newest first."""
-    try:
-        with os.scandir(spool_paths.rejected) as entries:
-            names = {entry.name: entry for entry in entries}
-    except FileNotFoundError:
-        return []
+    names = {entry.name: entry for entry in plain_files.entries(spool_paths.rejected)}
     reasons = []
     for name, entry in names.items():
         if name.endswith(".reason.json") and f"{name.removesuffix('.reason.json')}.json" in names:

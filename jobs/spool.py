@@ -311,13 +311,9 @@ def read_copy(spool: SpoolPaths, job_id: str, limit: int) -> bytes:
 def job_ids(folder: Path) -> Iterator[str]:
     """The names without ``.json`` of the files in a folder of the spool, in no order. Nothing if it does not exist.
     Raises OSError."""
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.endswith(".json") and not entry.name.startswith("."):
-                    yield entry.name[:-5]
-    except FileNotFoundError:
-        return
+    for entry in plain_files.entries(folder):
+        if entry.name.endswith(".json") and not entry.name.startswith("."):
+            yield entry.name[:-5]
 
 
 def records(spool: SpoolPaths) -> Iterator[Record]:

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from bridge.settings import Settings
-from jobs import files, spool
+from jobs import files, plain_files, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.states import State
@@ -96,15 +96,9 @@ def prune_all(
     while prune(workspace, settings, is_live, now):
         if time.monotonic() >= until:
             return None
-    jobs, rejected = (len(_by_name(folder)) for folder in (workspace.spool.results, workspace.spool.rejected))
+    folders = (workspace.spool.results, workspace.spool.rejected)
+    jobs, rejected = (sum(1 for _ in plain_files.entries(folder)) for folder in folders)
     return max(0, min(settings.keep_ended_jobs - jobs, settings.keep_rejected_files - rejected // 2))
-
-
-def _by_name(folder: Path) -> list[str]:
-    try:
-        return os.listdir(folder)  # noqa: PTH208 - of ten thousand files only the number is of interest
-    except FileNotFoundError:
-        return []
 
 
 def prune(
@@ -180,10 +174,9 @@ def _older(folder: Path, days: float, now: float) -> list[Path]:
 def _by_time(folder: Path) -> Sequence[tuple[Path, float]]:
     """The entries of a folder with their modification times, unsorted; empty without the folder."""
     times = []
-    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
-        for entry in entries:
-            with contextlib.suppress(FileNotFoundError):  # it has just been removed
-                times.append((Path(entry.path), entry.stat(follow_symlinks=False).st_mtime))
+    for entry in plain_files.entries(folder):
+        with contextlib.suppress(FileNotFoundError):  # it has just been removed
+            times.append((Path(entry.path), entry.stat(follow_symlinks=False).st_mtime))
     return times
 
 
