@@ -11,7 +11,6 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -29,31 +28,23 @@ _MOST_EXCESS = 250  # things that end or are rejected between two prunings at th
 _TOGETHER = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class EndedJob:
-    """An ended job: its id, and its end in seconds since 1970."""
-
-    name: str
-    ended_at: float
-
-
 def expired_jobs(
-    found: Iterable[EndedJob], settings: Settings, now: float, state: Callable[[str], State | None]
+    found: Iterable[tuple[float, str]], settings: Settings, now: float, state: Callable[[str], State | None]
 ) -> Iterator[str]:
-    """The ids of the ended jobs to remove, oldest first.
+    """The ids of the ended jobs to remove, oldest first. ``found``: their ends in seconds since 1970, and their ids.
 
     ``state`` returns the final state of a job; None keeps it. It is called only for jobs that the limits may concern.
     """
-    oldest_first = sorted(found, key=lambda aged: (aged.ended_at, aged.name))
+    oldest_first = sorted(found)
     too_many = max(0, len(oldest_first) - settings.keep_ended_jobs)
-    for number, aged in enumerate(oldest_first):
-        days = (now - aged.ended_at) / _DAY
+    for number, (ended_at, job_id) in enumerate(oldest_first):
+        days = (now - ended_at) / _DAY
         if number >= too_many and days <= min(settings.keep_succeeded_days, settings.keep_failed_days):
             return  # all others are younger
-        ended_as = state(aged.name)
+        ended_as = state(job_id)
         longest = settings.keep_succeeded_days if ended_as == "succeeded" else settings.keep_failed_days
         if ended_as is not None and (number < too_many or days > longest):
-            yield aged.name
+            yield job_id
 
 
 class Timetable:
@@ -125,10 +116,10 @@ def prune(
     return len(jobs) + rejected + set_aside + imports
 
 
-def _ended(spool_paths: SpoolPaths, is_live: Callable[[str], bool]) -> list[EndedJob]:
-    """The jobs that are not live, with the modification time of their records."""
+def _ended(spool_paths: SpoolPaths, is_live: Callable[[str], bool]) -> list[tuple[float, str]]:
+    """The modification times of the records of jobs that are not live, with the job ids."""
     return [
-        EndedJob(path.stem, at)
+        (at, path.stem)
         for path, at in _by_time(spool_paths.results)
         if path.suffix == ".json" and not path.name.startswith(".") and not is_live(path.stem)
     ]
