@@ -86,7 +86,6 @@ class Worker:
         self._scheduling = self._chosen_scheduling(changed.set)
         self._runner = self._scheduling.runner
         self._leaves_when_idle = leaves_when_idle and settings.worker_idle_seconds > 0 and self._scheduling.may_leave
-        self._count = counters.count
         self._rejections = 0
         self._pruning = retention.Timetable()
         self._intake = Intake(paths, self._ledger, settings, self._scheduling.announce, rejected=self._rejected)
@@ -141,7 +140,7 @@ class Worker:
 
     def _rejected(self, code: str) -> None:
         self._rejections += 1
-        self._count("jobs_rejected", code)
+        self._child.counters.count("jobs_rejected", code)
 
     def _is_committed(self, record: Record) -> bool:
         """Whether a job's change is committed."""
