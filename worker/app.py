@@ -157,7 +157,7 @@ class Worker:
 
     def _pause(self) -> None:
         files.replace(self._spool_paths.paused, b"")
-        self._scheduling.pause()
+        self._runner.paused.set()
         self._announce()
 
     def _resume(self) -> None:

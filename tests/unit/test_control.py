@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 from typing import get_args
@@ -29,17 +29,14 @@ class Desk:
         self.ledger = ledger_type(self.place, [], has_committed=lambda record: record.job_id in self.effects)
         self.obeyed: list[str] = []
         self.full = False
-        verbs = {verb: self.obey(verb) for verb in ("pause", "resume", "drain", "prune")}
+        verbs = {verb: partial(self.obey, verb) for verb in ("pause", "resume", "drain", "prune")}
         self.control = Control(self.place, self.ledger, self.ledger.cancel, verbs)
         self.ledger.accept([(job_of("a"), lifecycle.accept(job_of("a"), clock.now()))])
 
-    def obey(self, verb: str) -> Callable[[], None]:
-        def obeyed() -> None:
-            if self.full:
-                raise OSError(28, "No space left on device")
-            self.obeyed.append(verb)
-
-        return obeyed
+    def obey(self, verb: str) -> None:
+        if self.full:
+            raise OSError(28, "No space left on device")
+        self.obeyed.append(verb)
 
     def announced(self) -> list[str]:
         return [record.job_id for record in self.ledger.take_announced()]

@@ -43,11 +43,8 @@ class Scheduling(Protocol):
     def announce(self) -> None:
         """Let the jobs run that are new, or due again."""
 
-    def pause(self) -> None:
-        """Start no more jobs here."""
-
     def resume(self) -> None:
-        """Start jobs again."""
+        """Start jobs again, after ``runner.paused`` was set."""
 
     def cancel(self, job_id: str) -> Cancellation:
         """As ``Runner.cancel``, for a job of this machine's folder."""
@@ -100,9 +97,6 @@ class LocalScheduling:
 
     def announce(self) -> None:
         self._queue.put_many((record.job_id, record.priority) for record in self._ledger.take_announced())
-
-    def pause(self) -> None:
-        self.runner.paused.set()
 
     def resume(self) -> None:
         self.runner.paused.clear()
