@@ -165,8 +165,8 @@ def test_a_rejected_job_is_dismissed_with_its_files(desk: Desk) -> None:
     for name in ("b", "bc"):
         desk.place.dropped(name).write_bytes(b"{")
         error = JobError("JSON_INVALID")
-        entry = next(entry for entry in spool.inbox(desk.place) if entry.name == name)
-        spool.reject(desk.place, entry, error, lifecycle.reject(name, error, clock.now()), clock.iso(clock.now()))
+        dropped = desk.place.dropped(name)
+        spool.reject(desk.place, dropped, error, lifecycle.reject(name, error, clock.now()), clock.iso(clock.now()))
     desk.ask("dismiss-b.json", {"job_id": "b", "generation": 1})
     assert sorted(path.name for path in desk.place.rejected.iterdir()) == ["bc.1.json", "bc.1.reason.json"]
     assert spool.read_record(desk.place, "b") is None

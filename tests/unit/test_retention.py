@@ -150,7 +150,7 @@ def rejected(place: SpoolPaths, name: str, days: float) -> Path:
     dropped = place.inbox / name
     if not os.path.lexists(dropped):
         dropped.write_bytes(b"?")
-    kept = spool.reject(place, spool.Entry(dropped, None), JobError("NAME_INVALID"), None, "2026-11-20T12:00:00Z")
+    kept = spool.reject(place, dropped, JobError("NAME_INVALID"), None, "2026-11-20T12:00:00Z")
     grown_old(kept.with_suffix(".reason.json"), days)
     return kept
 

@@ -85,7 +85,7 @@ class Control:
             error, name = redaction.clean_error(error), redaction.shown_name(path)
             log.warning("request %s refused: %s", name, error)
             if plain_files.is_real_folder(path.lstat()):  # no client makes one, so somebody may miss what is in it
-                spool.reject(self._paths, spool.Entry(path, None), error, None, clock.iso(clock.now()), name=name)
+                spool.reject(self._paths, path, error, None, clock.iso(clock.now()), name=name)
                 return
         with steps.fault_point("control.remove"):
             spool.remove_if_unchanged(path, status)

@@ -229,7 +229,7 @@ def _apply_repair(
 
 def _quarantine(spool_paths: SpoolPaths, path: Path, now: datetime) -> None:
     error = JobError("JSON_INVALID", "The record was damaged and belongs to no job.")
-    spool.reject(spool_paths, spool.Entry(path, path.stem), error, None, clock.iso(now))
+    spool.reject(spool_paths, path, error, None, clock.iso(now))
 
 
 def _accept_copy(spool_paths: SpoolPaths, found: JobFiles, now: datetime) -> Record | None:
@@ -240,7 +240,7 @@ def _accept_copy(spool_paths: SpoolPaths, found: JobFiles, now: datetime) -> Rec
         if found.record_is == "damaged":
             _quarantine(spool_paths, spool_paths.record(job_id), now)
         refused = lifecycle.reject(job_id, error, now)
-        spool.reject(spool_paths, spool.Entry(spool_paths.copy(job_id), job_id), error, refused, clock.iso(now))
+        spool.reject(spool_paths, spool_paths.copy(job_id), error, refused, clock.iso(now))
         return None
     # Not generation 1: its record is lost, so it may have run. Only the store knows whether its change is committed.
     record = lifecycle.accept(job, now, generation=2)
