@@ -294,12 +294,13 @@ def read_record(spool: SpoolPaths, job_id: str) -> Record | None:
     return record
 
 
-def read_copy(spool: SpoolPaths, job_id: str, limit: int) -> bytes:
+def read_copy(spool: SpoolPaths, job_id: str) -> bytes:
     """The bytes of the worker's copy of a job that has not ended.
 
-    Raises FileNotFoundError without one, JobError: FILE_UNSAFE, or FILE_TOO_LARGE above ``limit`` bytes; and OSError.
+    Raises FileNotFoundError without one, JobError: FILE_UNSAFE, or FILE_TOO_LARGE above ``RECORD_LIMIT`` bytes; and
+    OSError.
     """
-    return plain_files.read_own(spool.copy(job_id), limit)
+    return plain_files.read_own(spool.copy(job_id), RECORD_LIMIT)
 
 
 def job_ids(folder: Path) -> Iterator[str]:

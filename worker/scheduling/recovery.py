@@ -235,7 +235,7 @@ def _quarantine(spool_paths: SpoolPaths, path: Path, now: datetime) -> None:
 def _accept_copy(spool_paths: SpoolPaths, found: JobFiles, now: datetime) -> Record | None:
     job_id = found.job_id
     try:
-        job = parse_copy(job_id, spool.read_copy(spool_paths, job_id, spool.RECORD_LIMIT))
+        job = parse_copy(job_id, spool.read_copy(spool_paths, job_id))
     except JobError as error:
         if found.record_is == "damaged":
             _quarantine(spool_paths, spool_paths.record(job_id), now)

@@ -147,7 +147,7 @@ class LocalJobs:
 
     def read(self, job_id: str) -> bytes:
         """The file in the folder."""
-        return spool.read_copy(self._paths, job_id, spool.RECORD_LIMIT)
+        return spool.read_copy(self._paths, job_id)
 
     def without_forgotten_texts(self, event: Event, apply: Apply) -> Event:
         """Scrub the files that a forget job's result names."""
