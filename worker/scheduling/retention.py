@@ -101,12 +101,8 @@ def prune(
     ``now``: seconds since 1970.
     """
     spool_paths = workspace.spool
-    jobs = list(
-        islice(
-            expired_jobs(_ended(spool_paths, is_live), settings, now, lambda job_id: _end_of(spool_paths, job_id)),
-            at_most,
-        )
-    )
+    expired = expired_jobs(_ended(spool_paths, is_live), settings, now, lambda job_id: _end_of(spool_paths, job_id))
+    jobs = list(islice(expired, at_most))
     spool.prune(spool_paths, jobs)
     rejected = _remove_all(_rejected(spool_paths, settings, now)[:at_most])
     set_aside = _remove_all(_older(workspace.quarantine, settings.keep_failed_days, now))
