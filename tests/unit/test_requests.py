@@ -40,7 +40,7 @@ def rejected(place: SpoolPaths, name: str, code: str = "BACKLOG_FULL", *, record
     path.write_bytes(encode({"schema_version": 1, "job_id": name[:-5], "kind": "check", "payload": {}}))
     error = JobError(code)
     refused = lifecycle.reject(name[:-5], error, NOW) if record else None
-    return spool.reject(place, spool.Entry(path, name[:-5]), error, refused, clock.iso(NOW))
+    return spool.reject(place, path, error, refused, clock.iso(NOW))
 
 
 @contextmanager
@@ -272,7 +272,7 @@ def test_a_file_whose_id_belongs_to_another_job_is_no_success(workspace: Workspa
     path = place.inbox / "mine.json"
     other = {"schema_version": 1, "job_id": "mine", "kind": "compact", "payload": {"topic_id": "t"}}
     path.write_bytes(encode(other))
-    kept = spool.reject(place, spool.Entry(path, "mine"), JobError("JOB_ID_CONFLICT"), None, clock.iso(NOW))
+    kept = spool.reject(place, path, JobError("JOB_ID_CONFLICT"), None, clock.iso(NOW))
     with worker(place, lambda _: None):
         outcome = requests.ask(workspace, "retry", [kept.name], start=False)
     assert outcome.jobs == []

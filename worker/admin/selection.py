@@ -135,9 +135,9 @@ def waiting(spool_paths: SpoolPaths) -> list[InboxFile]:
     if not spool_paths.root.is_dir():
         return []
     inbox_files: list[InboxFile] = []
-    for entry in spool.inbox(spool_paths):
+    for path in spool.inbox(spool_paths):
         try:
-            inbox_files.append({"file": entry.path.name, "at": entry.path.lstat().st_mtime})
+            inbox_files.append({"file": path.name, "at": path.lstat().st_mtime})
         except FileNotFoundError:
             continue
     return sorted(inbox_files, key=lambda item: item["at"])

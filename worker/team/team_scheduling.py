@@ -123,9 +123,6 @@ class TeamScheduling:
         if self._ledger.take_announced():
             self._wake()
 
-    def pause(self) -> None:
-        self.runner.paused.set()
-
     def resume(self) -> None:
         self.runner.paused.clear()
         self._wake()
