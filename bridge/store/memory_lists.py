@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..memory import Memory
@@ -83,6 +83,15 @@ class MemoryLists:
         hidden, migrated_from, *row = result
         memory, made = rows.memory_of(tuple(row)), "SELECT id FROM memories WHERE migrated_from = ? ORDER BY number"
         return Entry(memory, bool(hidden), migrated_from, tuple(rows.column(self._connection, made, memory.id)))
+
+    def memory(self, number: int) -> Memory | None:
+        """The memory with this number; None if there is none."""
+        return next(iter(self.memories([number])), None)
+
+    def memories(self, numbers: Iterable[int]) -> list[Memory]:
+        """Those with these numbers, by number; unknown numbers are left out."""
+        chosen = "number IN (SELECT value FROM json_each(?)) ORDER BY number"
+        return rows.read(self._connection, chosen, json.dumps(list(numbers)))
 
     def feedback(self, memory_id: str) -> list[Feedback]:
         """The feedback on a memory, hidden or not, that was not withdrawn; the latest first."""
