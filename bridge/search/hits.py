@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..interface.answer_shapes import AnyHit, RetrievalHit
     from ..memory_shapes import Labels
-    from .ranking import Factors
+    from .ranking import Factors, Scored
 
     Packed = tuple[Memory, Factors, str, int]
 
@@ -85,9 +85,7 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit
     return shown
 
 
-def pack(
-    ranked: Iterable[tuple[Memory, Factors]], shown: Callable[[Memory], Shown], count: CountTokens, budget: int
-) -> list[Packed]:
+def pack(ranked: Iterable[Scored], shown: Callable[[Memory], Shown], count: CountTokens, budget: int) -> list[Packed]:
     """The hits that fit the budget of tokens, each with its text and token count, in their order.
 
     A hit that does not fit what is left is skipped. If it is the first of all, it is cut instead, with a visible mark.
