@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, cast
 from ..memory import Memory, Metadata
 from ..text.decision_lines import current_first
 from ..text.memory_json import labels_of
-from ..text.template import render, render_record
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -42,15 +41,6 @@ CountTokens = Callable[[str], int]
 def _known(labels: Labels) -> Labels:
     """The properties, null where an earlier version stored an empty text."""
     return cast("Labels", {name: None if value == "" else value for name, value in labels.items()})
-
-
-def summary_text(memory: Memory) -> str:
-    """The text to show. It is rendered from the present fields, since a stored text would show an old status."""
-    if memory.content is None:
-        return memory.text
-    if memory.kind == "decision_record":
-        return render_record(memory.content, memory.metadata, memory.sources)
-    return render(memory.content, memory.metadata)
 
 
 def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit:

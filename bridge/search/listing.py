@@ -18,8 +18,8 @@ from ..store.catalogue import STATUSES
 from ..store.opening import reader_of
 from ..text.gist import gist
 from ..text.memory_json import labels_of
+from ..text.template import summary_text
 from . import rests, review, standings
-from .hits import summary_text
 
 if TYPE_CHECKING:
     from ..memory_shapes import (
