@@ -423,7 +423,8 @@ def load(
     for name in dropped:
         del values[name], sources[name]
     settings = Settings(**values, sources=sources, dropped=dropped)
-    masking.hide(secrets_of(settings))
+    secrets = (getattr(settings, name) for name, row in SETTINGS.items() if row.secret)
+    masking.hide([value for value in secrets if value])
     return settings
 
 
@@ -434,12 +435,6 @@ def _lowered(name: str, value: Any, otherwise: Any) -> Any:
     if lowest is None:
         return value
     return min(max(value, lowest), ARGUMENTS[name].default if otherwise is None else otherwise)
-
-
-def secrets_of(settings: Settings) -> list[str]:
-    """The values that must not be shown."""
-    found = (getattr(settings, name) for name, f in SETTINGS.items() if f.secret)
-    return [value for value in found if value]
 
 
 def _workspace_layer(path: Path | None, trusted: bool) -> dict[str, str]:

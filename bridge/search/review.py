@@ -100,7 +100,8 @@ def resting(workspace: Workspace, settled: ReviewedPair) -> list[tuple[int, str]
     with reader_of(workspace).lists() as lists:
         if lists is None or not names:
             return []
-        pairs = [row for row in lists.replacements() if (row.older, row.newer) == _numbers(fell, holds)]
+        numbers = fell["memory_number"], holds["memory_number"]
+        pairs = [row for row in lists.replacements() if (row.older, row.newer) == numbers]
         letters = max((name.split()[-1][:_LETTERS] for name in names), key=len)
         return [
             (memory.number, found["text"])
@@ -108,10 +109,6 @@ def resting(workspace: Workspace, settled: ReviewedPair) -> list[tuple[int, str]
             for found in rests.of_memory(memory, pairs, lists.memory)
             if found["statement"] == fell["statement"]
         ]
-
-
-def _numbers(*sides: ReviewedStatement) -> tuple[int, ...]:
-    return tuple(side["memory_number"] for side in sides)
 
 
 def job_sides(older: ReviewedStatement, newer: ReviewedStatement) -> dict[str, dict[str, str]]:
