@@ -125,19 +125,16 @@ class MemoryLists:
     def topics(self) -> list[TopicRow]:
         """All topics, by falling number of active summaries, then by id."""
         query = (
-            "SELECT topic_id, count(*), total(kind = 'summary' AND status = 'Active'),"
-            " total(status = 'DecisionRecord'), total(status = 'Draft'), total(status = 'Superseded'),"
-            " total(length(body)) FILTER (WHERE is_source),"
+            "SELECT topic_id, count(*), count(*) FILTER (WHERE kind = 'summary' AND status = 'Active'),"
+            " count(*) FILTER (WHERE status = 'DecisionRecord'), count(*) FILTER (WHERE status = 'Draft'),"
+            " count(*) FILTER (WHERE status = 'Superseded'), coalesce(sum(length(body)) FILTER (WHERE is_source), 0),"
             " min(at) FILTER (WHERE is_source), max(at) FILTER (WHERE is_source)"
             " FROM (SELECT *, coalesce(source_created_at, created_at) AS at,"
             " status IN ('Active', 'DecisionRecord') AS is_source"
             " FROM memories WHERE topic_id IS NOT NULL AND hidden = 0)"
             " GROUP BY topic_id ORDER BY 3 DESC, 1"
         )
-        return [
-            TopicRow(topic_id, count, int(active), int(records), int(drafts), int(superseded), int(size), *times)
-            for topic_id, count, active, records, drafts, superseded, size, *times in self._connection.execute(query)
-        ]
+        return [TopicRow(*row) for row in self._connection.execute(query)]
 
     def kinds(self) -> dict[str, int]:
         """How many memories there are of each kind. A kind without memories has no entry."""
