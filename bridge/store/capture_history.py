@@ -102,5 +102,6 @@ def _session(row: tuple[Any, ...]) -> CapturedSession:
 
 def _source(row: tuple[Any, ...]) -> CaptureSource:
     source = CaptureSource(*row)
-    places = tuple((section, index, place) for section, index, place in json.loads(row[8]))
+    evidence: Any = source.evidence  # as stored: JSON text
+    places = tuple((section, index, place) for section, index, place in json.loads(evidence))
     return source._replace(evidence=places)

@@ -246,7 +246,8 @@ class Replica:
             place = {"passage_row": passage_row, "passage_count": size, "whole_row": whole_row}
             insert(self._connection, MEMORIES.name, value | place)
             if not value["hidden"]:
-                self._words.add(*rows.read(self._connection, "number = ?", value["number"]))
+                (memory,) = rows.read(self._connection, "number = ?", value["number"])
+                self._words.add(memory)
                 self._outbox.enqueue(value["id"], "write", now)
                 whole_row += 1
             passage_row += size
