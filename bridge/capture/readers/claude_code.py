@@ -263,10 +263,7 @@ def _agents_beside(project: Path, _changed: int) -> dict[str, list[Path]]:
     for path in transcript_file.files(project, ".jsonl"):
         if not path.name.startswith("agent-"):
             continue
-        try:
-            session = _SESSION.search(transcript_file.read_start(path, project.parent, _PEEK))
-        except OSError:
-            continue
+        session = _SESSION.search(transcript_file.peek(path, project.parent, _PEEK))
         if session is not None:
             found.setdefault(session[1].decode("utf-8", "replace"), []).append(path)
     return found
@@ -274,8 +271,5 @@ def _agents_beside(project: Path, _changed: int) -> dict[str, list[Path]]:
 
 def _title(path: Path, root: Path) -> str | None:
     """The session's name, which Claude Code repeats near the end of the file."""
-    try:
-        found = _TITLE.findall(transcript_file.read_end(path, root, _PEEK))
-    except OSError:
-        return None
+    found = _TITLE.findall(transcript_file.peek(path, root, _PEEK, at_end=True))
     return json_lines.parsed(b'"' + found[-1] + b'"', Findings()) if found else None

@@ -96,10 +96,7 @@ def _of_agent(chats: Path, workspace: Path) -> Iterator[Transcript]:
 
 def _folder_in(session: Path, chats: Path, name: str, places: list[Path]) -> str | None:
     """The folder below the workspace that the conversation's own record names, if its hash confirms it."""
-    try:
-        record = json_lines.parsed(transcript_file.read_start(session / "meta.json", chats, 64 * 1024), Findings())
-    except OSError:
-        return None
+    record = json_lines.parsed(transcript_file.peek(session / "meta.json", chats, 64 * 1024), Findings())
     folder = text(record, "cwd")
     return folder if folder and _name_of(folder) == name and transcript_file.is_inside(folder, places) else None
 

@@ -88,10 +88,7 @@ def _projects(root: Path, workspace: Path) -> Iterator[tuple[Path, str]]:
     their path come first."""
     places = transcript_file.places_of(workspace)
     for project in transcript_file.folders(root):
-        try:
-            path = transcript_file.read_start(project / _MARKER, root, 16 * 1024).decode("utf-8", "replace").strip()
-        except OSError:
-            continue
+        path = transcript_file.peek(project / _MARKER, root, 16 * 1024).decode("utf-8", "replace").strip()
         if path and transcript_file.is_inside(path, places):
             yield project, path
     for place in places:
@@ -99,8 +96,5 @@ def _projects(root: Path, workspace: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _session_id(path: Path, root: Path) -> str | None:
-    try:
-        found = _SESSION.search(transcript_file.read_start(path, root, _PEEK))
-    except OSError:
-        return None
+    found = _SESSION.search(transcript_file.peek(path, root, _PEEK))
     return found[1].decode() if found else None

@@ -44,11 +44,15 @@ def read_start(path: Path, root: Path, size: int) -> bytes:
         return file.read(size)
 
 
-def read_end(path: Path, root: Path, size: int) -> bytes:
-    """The last bytes of the file. Raises OSError as ``opened``."""
-    with opened(path, root) as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - size))
-        return file.read(size)
+def peek(path: Path, root: Path, size: int, *, at_end: bool = False) -> bytes:
+    """The first bytes of the file, or the last ones; none if it is gone, refused or cannot be read."""
+    try:
+        with opened(path, root) as file:
+            if at_end:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - size))
+            return file.read(size)
+    except OSError:
+        return b""
 
 
 def folders(folder: Path) -> Iterator[Path]:
