@@ -20,6 +20,7 @@ from . import claude_code_text, json_lines, transcript_file
 from .calls import Calls
 from .claude_code_chain import Chain, SideChains, is_linked, rewound_nodes
 from .claude_code_heads import Head, head_of
+from .claude_code_text import Reply
 from .fields import at, text
 from .reader import Home
 from .turn_builder import TurnBuilder, Utterance, is_newer, moment
@@ -134,7 +135,7 @@ class _Conversation:
             case "assistant":
                 yield from self._of_assistant(record, number, part)
             case "attachment":
-                said = claude_code_text.of_attachment(record, left_out)
+                said = Reply(claude_code_text.of_attachment(record, left_out))
                 yield from self._add("user", said, record, number, part)
             case "system":
                 if record.get("subtype") == "compact_boundary" and not part:
@@ -148,7 +149,7 @@ class _Conversation:
         words = claude_code_text.of_user(record, self._findings.left_out)
         if not part and (words.clears or words.compacts):
             yield from self._builder.mark("cleared" if words.clears else "compacted")
-        yield from self._add("user", words.text, record, number, part)
+        yield from self._add("user", Reply(words.text), record, number, part)
 
     def _of_assistant(self, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
         """A streamed message comes in several records with one id, of which one may repeat another's text."""
@@ -163,7 +164,7 @@ class _Conversation:
         self._calls.say(said)
         for call_id, call in reply.calls:
             self._calls.begin(call_id, replace(call, place=self._place(number)))
-        yield from self._add("assistant", said, record, number, part, reply)
+        yield from self._add("assistant", reply._replace(text=said), record, number, part)
 
     def _note_outcomes(self, record: dict[str, Any] | None, part: str) -> None:
         """What became of the calls whose results the record has."""
@@ -173,26 +174,18 @@ class _Conversation:
     def _place(self, number: int) -> str:
         return f"line {number}" if not self._part else f"{self._path.name} line {number}"
 
-    def _add(
-        self,
-        speaker: Any,
-        said: str,
-        record: dict[str, Any],
-        number: int,
-        part: str,
-        reply: claude_code_text.Reply | None = None,
-    ) -> Iterator[Turn]:
+    def _add(self, speaker: Any, said: Reply, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
         yield from self._builder.add(
             Utterance(
                 speaker,
-                said,
+                said.text,
                 self._place(number),
                 moment(record.get("timestamp")),
                 text(record, "cwd"),
                 text(record, "gitBranch"),
                 part,
-                reply.files if reply else (),
-                reply.tools if reply else (),
+                said.files,
+                said.tools,
             )
         )
 
