@@ -62,11 +62,8 @@ class ClaudeCode:
                 for path in transcript_file.files(project, ".jsonl"):
                     if path.name.startswith("agent-"):
                         continue
-                    found = transcript_file.described(
-                        self.tool, path.stem, [path, *_agent_files(path)], _title(path, root)
-                    )
-                    if found is not None:
-                        yield found
+                    paths = [path, *_agent_files(path)]
+                    yield from transcript_file.described(self.tool, path.stem, paths, _title(path, root))
 
     def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
         """The session's turns, then those of its sub-agents. What was rewound away is left out.

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from ..session import Findings, Transcript, Turn
@@ -89,9 +88,9 @@ def _of_agent(chats: Path, workspace: Path) -> Iterator[Transcript]:
         for session in transcript_file.folders(project):
             folder = names.get(project.name) or _folder_in(session, chats, project.name, places)
             path = session / cursor_agent.FILE
-            described = transcript_file.described("cursor", session.name, [path, path.with_name(path.name + "-wal")])
-            if folder is not None and described is not None:
-                yield replace(described, folder=folder)
+            if folder is not None:
+                paths = [path, path.with_name(path.name + "-wal")]
+                yield from transcript_file.described("cursor", session.name, paths, folder=folder)
 
 
 def _folder_in(session: Path, chats: Path, name: str, places: list[Path]) -> str | None:

@@ -12,7 +12,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -47,10 +46,9 @@ class GeminiCli:
                     session_id = _session_id(path, root)
                     if session_id is None or session_id in seen:
                         continue
-                    found = transcript_file.described(self.tool, session_id, [path])
-                    if found is not None:
+                    for found in transcript_file.described(self.tool, session_id, [path], folder=folder):
                         seen.add(session_id)
-                        yield replace(found, folder=folder)
+                        yield found
 
     def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
         """The session's turns. What was rewound is left out; what was compressed since stays."""

@@ -180,9 +180,9 @@ def _in_files(root: Path, places: list[Path]) -> Iterator[Transcript]:
             if session is None or not is_inside(session.folder, places):
                 continue
             messages = transcript_file.files(root / "storage" / "message" / session.session_id, ".json")
-            found = transcript_file.described("opencode", session.session_id, [path, *messages], session.title)
-            if found is not None:
-                yield replace(found, folder=session.folder)
+            yield from transcript_file.described(
+                "opencode", session.session_id, [path, *messages], session.title, session.folder
+            )
 
 
 def _read_session(path: Path, findings: Findings) -> _Session | None:

@@ -48,9 +48,8 @@ class VSCodeChat:
                 paths = {path.stem: path for path in transcript_file.files(chats, ".json")}
                 paths |= {path.stem: path for path in transcript_file.files(chats, ".jsonl")}
                 for session_id, path in sorted(paths.items()):
-                    found = transcript_file.described(self.tool, session_id, [path], _title(path, user.path))
-                    if found is not None:
-                        yield replace(found, folder=folder)
+                    title = _title(path, user.path)
+                    yield from transcript_file.described(self.tool, session_id, [path], title, folder)
 
     def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
         """The session's turns. What was undone or is hidden is left out."""
