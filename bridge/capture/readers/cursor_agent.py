@@ -15,7 +15,7 @@ from typing import Any
 from ..session import IMAGE, OWN_TEXT, THINKING, TOOL_OUTPUT, Findings
 from . import json_lines
 from .fields import at, first_text, strings
-from .foreign_database import MAX_VALUE, ForeignDatabase
+from .foreign_database import ForeignDatabase
 from .turn_builder import Utterance
 
 FILE = "store.db"
@@ -68,13 +68,8 @@ def _meta(value: Any) -> dict[str, Any]:
 
 
 def _blob(database: ForeignDatabase, blob_id: str, findings: Findings) -> bytes | None:
-    query = "SELECT length(data), iif(length(data) > ?, NULL, CAST(data AS BLOB)) FROM blobs WHERE id = ?"
-    for size, data in database.rows(query, (MAX_VALUE, blob_id)):
-        if data is not None:
-            findings.bytes_read += size
-            return bytes(data)
-        findings.left_out[json_lines.OVERSIZED] += 1
-    return None
+    query = "SELECT id, length(data), iif(length(data) > ?, NULL, CAST(data AS BLOB)) FROM blobs WHERE id = ?"
+    return next((data for _, data in database.values(query, blob_id, findings)), None)
 
 
 def _message_ids(root: bytes) -> Iterator[str]:
