@@ -106,9 +106,7 @@ def tracked(workspace: Workspace) -> Tracked:
     return _git_index(workspace).tracked()
 
 
-@lru_cache(maxsize=16)
-def _git_index(workspace: Workspace) -> GitIndex:
-    return GitIndex(workspace)
+_git_index = lru_cache(maxsize=16)(GitIndex)
 
 
 def _read(workspace: Workspace, index: Path) -> Tracked:

@@ -285,15 +285,11 @@ class Settings:
 
     @property
     def config_folder(self) -> Path:
-        if self.config_dir is not None:
-            return self.config_dir
-        return _user_folder("config")
+        return self.config_dir or _user_folder("config")
 
     @property
     def cache_folder(self) -> Path:
-        if self.cache_dir is not None:
-            return self.cache_dir
-        return _user_folder("cache")
+        return self.cache_dir or _user_folder("cache")
 
     @property
     def embedding(self) -> EmbeddingConfig:
@@ -419,14 +415,16 @@ def load(
     for name in SETTINGS:
         given = [(_convert(name, layer[name], source), source) for source, layer in layers if name in layer]
         if given and given[0][1] == WORKSPACE_ENV and not trusted:
-            given[0] = (_lowered(name, given[0][0], given[1][0] if given[1:] else default_of(name)), WORKSPACE_ENV)
+            otherwise = given[1][0] if given[1:] else SETTINGS[name].default
+            given[0] = (_lowered(name, given[0][0], otherwise), WORKSPACE_ENV)
         if given:
             values[name], sources[name] = given[0]
     dropped = _of_weaker_sources(sources)
     for name in dropped:
         del values[name], sources[name]
     settings = Settings(**values, sources=sources, dropped=dropped)
-    masking.hide(secrets_of(settings))
+    secrets = (getattr(settings, name) for name, row in SETTINGS.items() if row.secret)
+    masking.hide([value for value in secrets if value])
     return settings
 
 
@@ -437,12 +435,6 @@ def _lowered(name: str, value: Any, otherwise: Any) -> Any:
     if lowest is None:
         return value
     return min(max(value, lowest), ARGUMENTS[name].default if otherwise is None else otherwise)
-
-
-def secrets_of(settings: Settings) -> list[str]:
-    """The values that must not be shown."""
-    found = (getattr(settings, name) for name, f in SETTINGS.items() if f.secret)
-    return [value for value in found if value]
 
 
 def _workspace_layer(path: Path | None, trusted: bool) -> dict[str, str]:
@@ -550,11 +542,6 @@ def table(settings: Settings) -> list[Row]:
             shown = str(settings.config_folder if name == "config_dir" else settings.cache_folder)
         rows.append(Row(name, variable(name), shown, settings.sources.get(name, "default"), f.help))
     return rows
-
-
-def default_of(name: str) -> Any:
-    """A setting's default; None where it has none."""
-    return SETTINGS[name].default
 
 
 def completed_line() -> str | None:

@@ -125,7 +125,7 @@ def files_from_elsewhere(workspace: Workspace, config_folder: Path) -> frozenset
     paths = workspace.spool
     if not paths.root.is_dir():
         return frozenset()
-    waiting = [entry.path for entry in spool.inbox(paths)]
+    waiting = spool.inbox(paths)
     if not waiting or _listed(config_folder, _read_marker(workspace, paths.root)) is None:
         return frozenset(path.name for path in waiting)
     earlier, tracked = earlier_files.read(paths), git_index.tracked(workspace)

@@ -185,11 +185,6 @@ def _encoded(**fields: Any) -> bytes:
     return json.dumps({"requested_at": clock.iso(clock.now()), **fields}).encode()
 
 
-def is_worker_running(spool_paths: SpoolPaths) -> bool:
-    """Whether a worker holds the lock, and will therefore handle requests. Raises OSError."""
-    return is_held(spool_paths.lock)
-
-
 def wait_until_handled(spool_paths: SpoolPaths, path: Path, seconds: float) -> bool:
     """Wait until the worker has handled the request at ``path``. False after ``seconds``, or without a worker."""
     deadline = time.monotonic() + seconds

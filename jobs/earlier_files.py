@@ -23,7 +23,7 @@ def write(spool: SpoolPaths) -> None:
     waiting = {
         f"{folder.name}/{entry.name}": _stamp(entry.stat(follow_symlinks=False))
         for folder in (spool.inbox, spool.control)
-        for entry in _entries(folder)
+        for entry in plain_files.entries(folder)
         if entry.name not in (".gitignore", ".owner") and not entry.is_dir(follow_symlinks=False)
     }
     if not waiting:
@@ -57,11 +57,3 @@ def is_listed(path: Path, listed: dict[str, Stamp]) -> bool:
 
 def _stamp(status: os.stat_result) -> Stamp:
     return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except FileNotFoundError:
-        return []

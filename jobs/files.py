@@ -185,12 +185,10 @@ def write_new(path: Path, data: bytes, *, synced: bool = True) -> None:
         os.close(descriptor)
 
 
-def replace(path: Path, data: bytes, *, durable: bool = True) -> None:
-    """Replace the file at ``path`` by ``data`` atomically and durably. With ``durable=False`` the caller must sync the
-    folder."""
+def replace(path: Path, data: bytes) -> None:
+    """Replace the file at ``path`` by ``data`` atomically and durably."""
     _replace(path, data, synced=True)
-    if durable:
-        sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def replace_without_sync(path: Path, data: bytes) -> None:

@@ -79,10 +79,6 @@ class Attempt:
     repeats: int = 1
     together: int = 1
 
-    def as_dict(self) -> schema.Attempt:
-        """The entry in the record's ``attempts``."""
-        return cast("schema.Attempt", fields_of(self))
-
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -140,8 +136,7 @@ class Record:
 
     def as_dict(self) -> schema.JobRecord:
         """The content of the record's file, ``results/<job_id>.json``."""
-        attempts = [attempt.as_dict() for attempt in self.attempts]
-        own = fields_of(self) | {"success": self.success, "attempts": attempts}
+        own = fields_of(self) | {"success": self.success, "attempts": [*map(fields_of, self.attempts)]}
         return cast("schema.JobRecord", {"schema_version": SCHEMA_VERSION, **own})
 
     @classmethod

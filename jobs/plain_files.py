@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from .errors import JobError
@@ -121,6 +122,15 @@ def kind_of(status: os.stat_result) -> str:
 def _is_junction(status: os.stat_result) -> bool:
     """Whether it is a junction: a link between folders on Windows that lstat shows as a folder."""
     return getattr(status, "st_reparse_tag", 0) == getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", 0xA0000003)
+
+
+def entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """The entries of a folder, in no order; nothing if it does not exist. Raises OSError."""
+    try:
+        with os.scandir(folder) as found:
+            yield from found
+    except FileNotFoundError:
+        return
 
 
 def stamp(path: Path) -> tuple[int, int] | None:

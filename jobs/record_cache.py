@@ -7,7 +7,6 @@ read and written by ``spool``.
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections import Counter
@@ -104,17 +103,13 @@ class RecordCache:
 
 
 def _entries(paths: SpoolPaths) -> Iterator[tuple[str, str, _Stamp]]:
-    try:
-        with os.scandir(paths.results) as entries:
-            for entry in entries:
-                if entry.name.endswith(".json") and not entry.name.startswith("."):
-                    try:
-                        status = entry.stat(follow_symlinks=False)
-                    except FileNotFoundError:
-                        continue
-                    yield entry.name[:-5], entry.path, (status.st_mtime_ns, status.st_size, status.st_ino)
-    except FileNotFoundError:
-        return
+    for entry in plain_files.entries(paths.results):
+        if entry.name.endswith(".json") and not entry.name.startswith("."):
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            yield entry.name[:-5], entry.path, (status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 def _row_of(path: str, name: str) -> JobRow | None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-import os
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,24 +26,14 @@ def rejections(paths: SpoolPaths, limit: int) -> tuple[list[RejectedFile], int]:
     Each has ``file`` (its name in the inbox), ``kept_as`` (its name in ``rejected/``), ``rejected_at``, ``error`` and
     ``size`` in bytes.
     """
-    reasons = sorted(_reasons(paths), reverse=True)
-    shown: list[RejectedFile] = []
-    for _, reason in reasons:
-        if len(shown) == limit:
-            break
-        rejection = _rejection(paths, reason)
-        if rejection is not None:
-            shown.append(rejection)
-    return shown, len(reasons)
+    reasons = _reasons(paths)
+    found = (_rejection(paths, reason) for reason in reasons)
+    return list(islice(filter(None, found), limit)), len(reasons)
 
 
-def _reasons(spool_paths: SpoolPaths) -> list[tuple[int, str]]:
-    """(modification time in ns, name) of each reason file whose rejected file exists."""
-    try:
-        with os.scandir(spool_paths.rejected) as entries:
-            names = {entry.name: entry for entry in entries}
-    except FileNotFoundError:
-        return []
+def _reasons(spool_paths: SpoolPaths) -> list[str]:
+    """The name of each reason file whose rejected file exists, the newest first."""
+    names = {entry.name: entry for entry in plain_files.entries(spool_paths.rejected)}
     reasons = []
     for name, entry in names.items():
         if name.endswith(".reason.json") and f"{name.removesuffix('.reason.json')}.json" in names:
@@ -51,7 +41,7 @@ def _reasons(spool_paths: SpoolPaths) -> list[tuple[int, str]]:
                 reasons.append((entry.stat(follow_symlinks=False).st_mtime_ns, name))
             except FileNotFoundError:
                 continue
-    return reasons
+    return [name for _, name in sorted(reasons, reverse=True)]
 
 
 def _rejection(spool_paths: SpoolPaths, reason: str) -> RejectedFile | None:
@@ -71,9 +61,9 @@ def _rejection(spool_paths: SpoolPaths, reason: str) -> RejectedFile | None:
 
 
 def files_of(spool_paths: SpoolPaths, job_id: str) -> list[Path]:
-    """The rejected files that were dropped under that job id, each followed by its reason file."""
+    """The rejected files that were dropped under that job id, the newest first, each followed by its reason file."""
     paths = []
-    for _, reason in _reasons(spool_paths):
+    for reason in _reasons(spool_paths):
         rejection = _rejection(spool_paths, reason) if reason.startswith(job_id[:40]) else None
         if rejection is not None and rejection["file"] == f"{job_id}.json":
             paths += [spool_paths.rejected / rejection["kept_as"], spool_paths.rejected / reason]
@@ -82,11 +72,10 @@ def files_of(spool_paths: SpoolPaths, job_id: str) -> list[Path]:
 
 def kept_file(spool_paths: SpoolPaths, job_id: str) -> str:
     """The name in ``rejected/`` of the newest rejected file of that job. Raises JobError: JOB_NOT_FOUND."""
-    for _, reason in sorted(_reasons(spool_paths), reverse=True):
-        rejection = _rejection(spool_paths, reason) if reason.startswith(job_id[:40]) else None
-        if rejection is not None and rejection["file"] == f"{job_id}.json":
-            return str(rejection["kept_as"])
-    raise JobError("JOB_NOT_FOUND", f"The rejected file of job {job_id} is gone.", remediation="Submit it again.")
+    found = files_of(spool_paths, job_id)
+    if not found:
+        raise JobError("JOB_NOT_FOUND", f"The rejected file of job {job_id} is gone.", remediation="Submit it again.")
+    return found[0].name
 
 
 def drop_again(spool_paths: SpoolPaths, kept_as: str) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from . import batch, files, plain_files
 from .errors import JobError
+from .ids import is_job_id
 from .layout import SpoolPaths
 from .model import Job, Record, encode
 from .scrub import without_texts
@@ -60,28 +61,21 @@ def drop(spool: SpoolPaths, job_id: str, data: bytes) -> Path:
     return spool.dropped(job_id)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An entry of the inbox: its path, and its name without ``.json``, or None with another ending."""
-
-    path: Path
-    name: str | None
-
-
-def inbox(spool: SpoolPaths) -> list[Entry]:
+def inbox(spool: SpoolPaths) -> list[Path]:
     """The entries that wait in the inbox, sorted by name, without dot files and the spool's own folders.
 
     Raises OSError.
     """
     own_folders = {folder.name for folder in spool.folders}
-    waiting = []
     with os.scandir(spool.inbox) as entries:
-        for entry in entries:
-            if entry.name.startswith(".") or entry.name in own_folders:
-                continue
-            name = entry.name[:-5] if entry.name.endswith(".json") else None
-            waiting.append(Entry(Path(entry.path), name))
-    return sorted(waiting, key=lambda entry: entry.path.name)
+        waiting = [entry.name for entry in entries if not entry.name.startswith(".") and entry.name not in own_folders]
+    return [spool.inbox / name for name in sorted(waiting)]
+
+
+def job_id_of(path: Path) -> str | None:
+    """The job id after which a file is named; None for a file that is not named like a job."""
+    job_id = path.name.removesuffix(".json")
+    return job_id if job_id != path.name and is_job_id(job_id) else None
 
 
 def accept(
@@ -206,7 +200,7 @@ def printable_name(path: Path) -> str:
 
 def reject(
     spool: SpoolPaths,
-    entry: Entry,
+    path: Path,
     error: JobError,
     record: Record | None,
     at: str,
@@ -216,13 +210,13 @@ def reject(
 ) -> Path:
     """Move a file that cannot become a job to ``rejected/`` and write the reason beside it. Returns its new path.
 
-    The entry is never opened, so a link or a pipe is moved as it is; with ``rewritten``, that content is kept
-    instead. ``at`` is the time for the reason; ``name`` replaces the entry's own name in it.
+    The file is never opened, so a link or a pipe is moved as it is; with ``rewritten``, that content is kept
+    instead. ``at`` is the time for the reason; ``name`` replaces the file's own name in it.
 
-    Raises OSError. Then the entry is still in its place. If it is ``IMMOVABLE``, the reason stays; after any other
+    Raises OSError. Then the file is still in its place. If it is ``IMMOVABLE``, the reason stays; after any other
     error the reason is removed, so that trying again leaves no further ones.
     """
-    name = printable_name(entry.path) if name is None else name
+    name = printable_name(path) if name is None else name
     target, reason = _free_names(spool, name)
     explained: schema.RejectionReason = {
         "schema_version": 1,
@@ -244,10 +238,10 @@ def reject(
                 files.replace(target, rewritten.data)
         with fault_point("file.reject"):
             if rewritten is not None:
-                remove_if_unchanged(entry.path, rewritten.read)
+                remove_if_unchanged(path, rewritten.read)
             else:
                 with suppress(FileNotFoundError):  # its writer removed it meanwhile; the reason stays
-                    files.rename(entry.path, target)
+                    files.rename(path, target)
                     _make_private(target)
     except OSError as failure:
         if failure.errno not in IMMOVABLE:
@@ -300,24 +294,21 @@ def read_record(spool: SpoolPaths, job_id: str) -> Record | None:
     return record
 
 
-def read_copy(spool: SpoolPaths, job_id: str, limit: int) -> bytes:
+def read_copy(spool: SpoolPaths, job_id: str) -> bytes:
     """The bytes of the worker's copy of a job that has not ended.
 
-    Raises FileNotFoundError without one, JobError: FILE_UNSAFE, or FILE_TOO_LARGE above ``limit`` bytes; and OSError.
+    Raises FileNotFoundError without one, JobError: FILE_UNSAFE, or FILE_TOO_LARGE above ``RECORD_LIMIT`` bytes; and
+    OSError.
     """
-    return plain_files.read_own(spool.copy(job_id), limit)
+    return plain_files.read_own(spool.copy(job_id), RECORD_LIMIT)
 
 
 def job_ids(folder: Path) -> Iterator[str]:
     """The names without ``.json`` of the files in a folder of the spool, in no order. Nothing if it does not exist.
     Raises OSError."""
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.endswith(".json") and not entry.name.startswith("."):
-                    yield entry.name[:-5]
-    except FileNotFoundError:
-        return
+    for entry in plain_files.entries(folder):
+        if entry.name.endswith(".json") and not entry.name.startswith("."):
+            yield entry.name[:-5]
 
 
 def records(spool: SpoolPaths) -> Iterator[Record]:

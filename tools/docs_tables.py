@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bridge.interface import envelope
 from bridge.privacy import token_forms
-from bridge.settings import SETTINGS, Settings, default_of, is_allowed_in_workspace, table
+from bridge.settings import SETTINGS, Settings, is_allowed_in_workspace, table
 from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS, Diagnostic
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.kinds import KINDS
@@ -52,7 +52,7 @@ def settings() -> str:
 
 
 def _default(name: str) -> str:
-    value = default_of(name)
+    value = SETTINGS[name].default
     if value is None or value == "":
         return ""
     return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"

@@ -142,7 +142,7 @@ def in_the_spool(jobs: dict[str, dict[str, Any]]) -> dict[str, Any]:
         spool_paths = SpoolPaths(Path(folder) / ".cognee_jobs")
         spool.prepare(spool_paths)
         dropped = spool.drop(spool_paths, job_id(9), b"{}")
-        kept = spool.reject(spool_paths, spool.Entry(dropped, job_id(9)), _refusal(), None, clock.iso(seconds(1)))
+        kept = spool.reject(spool_paths, dropped, _refusal(), None, clock.iso(seconds(1)))
         running = records(jobs)["running"]
         spool.write_records(spool_paths, [running])
         client.cancel(spool_paths, running.job_id)

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bridge import git_index, trust
 from bridge.graph import llm
@@ -86,7 +86,6 @@ class Worker:
         self._scheduling = self._chosen_scheduling(changed.set)
         self._runner = self._scheduling.runner
         self._leaves_when_idle = leaves_when_idle and settings.worker_idle_seconds > 0 and self._scheduling.may_leave
-        self._count = counters.count
         self._rejections = 0
         self._pruning = retention.Timetable()
         self._intake = Intake(paths, self._ledger, settings, self._scheduling.announce, rejected=self._rejected)
@@ -98,7 +97,7 @@ class Worker:
             paths,
             self._ledger,
             self._scheduling.cancel,
-            {"pause": self._pause, "resume": self._resume, "drain": self._drain, "prune": self._prune_now},
+            {"pause": self._pause, "resume": self._resume, "drain": self._drain, "prune": self._pruning.ask},
         )
         self._watcher = Watcher(
             [paths.inbox, paths.control], self._wake, choose(settings.watcher, mounts.describe(workspace.root))
@@ -141,7 +140,7 @@ class Worker:
 
     def _rejected(self, code: str) -> None:
         self._rejections += 1
-        self._count("jobs_rejected", code)
+        self._child.counters.count("jobs_rejected", code)
 
     def _is_committed(self, record: Record) -> bool:
         """Whether a job's change is committed."""
@@ -156,22 +155,19 @@ class Worker:
 
     # --- requests ---
 
-    def _pause(self, request: dict[str, Any]) -> None:
+    def _pause(self) -> None:
         files.replace(self._spool_paths.paused, b"")
-        self._scheduling.pause()
+        self._runner.paused.set()
         self._announce()
 
-    def _resume(self, request: dict[str, Any]) -> None:
+    def _resume(self) -> None:
         files.remove(self._spool_paths.paused)
         self._scheduling.resume()
         self._announce()
 
-    def _drain(self, request: dict[str, Any]) -> None:
+    def _drain(self) -> None:
         self._draining = True
         self._announce()
-
-    def _prune_now(self, request: dict[str, Any]) -> None:
-        self._pruning.ask()
 
     def _announce(self) -> None:
         state: schema.WorkerState = (

@@ -36,12 +36,11 @@ _COMMANDS = ("cognee-memory", "cognee-memory-script")  # the second one on Windo
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process of this program for this workspace. ``parent`` is the worker's process id on its command line."""
+    """A process of this program for this workspace. ``is_orphan``: it is a worker's, and has lost that worker."""
 
     pid: int
     role: Role
-    parent: int | None
-    has_parent: bool
+    is_orphan: bool
     is_successor: bool = False
 
 
@@ -55,15 +54,9 @@ def processes(workspace: Workspace) -> Iterator[Process]:
         role = _MODULES[words[2]]
         if role == "worker":
             if _workspace_of(words) == str(workspace.root):
-                yield Process(known["pid"], role, None, True, "--successor" in words)
+                yield Process(known["pid"], role, False, "--successor" in words)
         elif words[3] == str(workspace.root) and len(words) > 4 and words[4].isdecimal():
-            parent = int(words[4])
-            yield Process(known["pid"], role, parent, known["ppid"] == parent)
-
-
-def is_orphan(process: Process) -> bool:
-    """Whether a child process has lost its worker."""
-    return process.role != "worker" and not process.has_parent
+            yield Process(known["pid"], role, known["ppid"] != int(words[4]))
 
 
 def running_heartbeat(workspace: Workspace) -> Heartbeat | None:

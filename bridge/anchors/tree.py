@@ -94,15 +94,10 @@ class Tree:
         lines = (self.content(".gitignore") or b"").decode("utf-8", "replace").splitlines()
         return {line.strip().removeprefix("/") for line in lines if line.strip() and not set(line) & set("*!#?[")}
 
-    @property
-    def code(self) -> list[str]:
-        """Those of the files that are code or settings. Raises OutOfTime."""
-        return [path for path in self.files if is_code(path)]
-
     def search(self, wanted: Callable[[bytes], bool], among: Callable[[str], bool] = lambda _: True) -> Iterator[str]:
-        """The files of code with such a content. Raises OutOfTime, so what is not found is not there."""
-        for path in self.code:
-            if among(path):
+        """The files of code or settings with such a content. Raises OutOfTime, so what is not found is not there."""
+        for path in self.files:
+            if is_code(path) and among(path):
                 self._budget.require()
                 data = self._read[path] if path in self._read else self._quickly(path)
                 if data is not None and wanted(data):

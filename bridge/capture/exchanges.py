@@ -8,7 +8,7 @@ work, so they have no part in finding subjects and only their files and their co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from .sentences import sentences
@@ -69,18 +69,12 @@ def prose(turn: Turn) -> int:
 def _beginning(turns: Iterable[Turn], limit: int) -> str:
     """The first sentences of the turns, until there are ``limit`` characters."""
     found, length = [], 0
-    for sentence in _sentences(turns):
+    for sentence in (each for turn in turns if not turn.part for each in sentences(turn.text)):
         found.append(sentence)
         length += len(sentence) + 1
         if length > limit:
             break
     return " ".join(found)[:limit]
-
-
-def _sentences(turns: Iterable[Turn]) -> Iterator[str]:
-    for turn in turns:
-        if not turn.part:
-            yield from sentences(turn.text)
 
 
 def _merged(one: Turn, other: Turn) -> Turn:

@@ -175,6 +175,5 @@ def _parts(sentence: str) -> Iterator[str]:
 
 
 def _says_something(sentence: str) -> bool:
-    return sum(map(str.isalpha, sentence)) >= _MIN_LETTERS or (
-        not sentence.isascii() and sum(map(str.isalpha, sentence)) >= _MIN_LETTERS // 2
-    )
+    least = _MIN_LETTERS if sentence.isascii() else _MIN_LETTERS // 2
+    return sum(map(str.isalpha, sentence)) >= least

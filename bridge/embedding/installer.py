@@ -74,7 +74,10 @@ def installing(folder: Path, size: int, report: Report) -> Iterator[None]:
     """
     try:
         files.make_folder(folder.parent, links=True)
-        with _exclusive(folder.parent / "setup.lock", report):
+        with Lock(folder.parent / "setup.lock") as lock:
+            while not lock.acquire():
+                report(Progress("waiting"))
+                time.sleep(0.2)
             yield
     except OSError as error:
         if not files.is_no_space(error):
@@ -234,16 +237,3 @@ def copy(content: IO[bytes], target: Path) -> File:
         copied.flush()
         files.sync(copied.fileno())
     return File(target.name, size, checksum.hexdigest())
-
-
-@contextmanager
-def _exclusive(path: Path, report: Report) -> Iterator[None]:
-    """A context in which no other set-up runs; waits for one that does. The kernel releases a dead process's lock."""
-    lock = Lock(path)
-    while not lock.acquire():
-        report(Progress("waiting"))
-        time.sleep(0.2)
-    try:
-        yield
-    finally:
-        lock.release()

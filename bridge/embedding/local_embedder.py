@@ -48,7 +48,7 @@ class LocalEmbedder(LocallyCounted):
             from .centre import Centre
 
             self._centre = Centre.read(folder / model.centre, model.removed)
-        self._loading = self._load()
+        self._loading = Background[Any](self._opened)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """The texts' vectors of length 1, shape (n, dimensions). Raises JobError: MODEL_CORRUPT."""
@@ -62,7 +62,7 @@ class LocalEmbedder(LocallyCounted):
     def plain(self, texts: Sequence[str], *, is_query: bool) -> Vectors:
         """The vectors as the model makes them, of length 1, shape (n, dimensions)."""
         if self._loading.has_failed:  # the model's files may be repaired by now
-            self._loading = self._load()
+            self._loading = Background(self._opened)
         import numpy as np
 
         if self._threads == 1 or len(texts) == 1:
@@ -75,9 +75,6 @@ class LocalEmbedder(LocallyCounted):
     def _embed(self, texts: list[str], *, is_query: bool) -> Vectors:
         vectors = self.plain(texts, is_query=is_query)
         return vectors if self._centre is None else self._centre.remove(vectors, is_query=is_query)
-
-    def _load(self) -> Background[Any]:
-        return Background(self._opened)
 
     def _opened(self) -> Any:
         if self._verified:

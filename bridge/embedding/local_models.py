@@ -59,12 +59,7 @@ MULTILINGUAL = LocalModel(
     # With it, as many questions on other subjects find nothing as with the default model (docs/benchmarks-tried.md).
     removed=0.9,
 )
-MODELS = (
-    ENGLISH,
-    ENGLISH_FULL,
-    MULTILINGUAL,
-)
-LOCAL_MODELS = {model.identity: model for model in MODELS}
+LOCAL_MODELS = {model.identity: model for model in (ENGLISH, ENGLISH_FULL, MULTILINGUAL)}
 
 
 def all_models(cache_dir: Path) -> list[LocalModel]:
@@ -91,7 +86,8 @@ def chosen(config: EmbeddingConfig) -> LocalModel | None:
     """
     if config.provider == ADDED:
         return added_models.read(config.cache_dir, config.model)
-    found = _of_program(config)
+    wanted = config.provider, config.model
+    found = next((model for model in LOCAL_MODELS.values() if (model.provider, model.model) == wanted), None)
     if found is None and config.provider in LOCAL_PROVIDERS:
         raise JobError(
             "EMBEDDING_CONFIG",
@@ -139,8 +135,3 @@ def require(config: EmbeddingConfig) -> None:
         from .remote_embedder import address
 
         address(config)
-
-
-def _of_program(config: EmbeddingConfig) -> LocalModel | None:
-    wanted = config.provider, config.model
-    return next((model for model in LOCAL_MODELS.values() if (model.provider, model.model) == wanted), None)

@@ -20,7 +20,6 @@ from jobs.errors import JobError
 from . import added_models, calibration, hub_folder, onnx_graph
 from .added_models import CENTRE, DESCRIPTION
 from .config import EmbeddingConfig
-from .embedder import Vectors
 from .factory import create, processors
 from .hub_folder import HubFolder, unusable
 from .installer import Progress, Report, copy, installing, renamed_into_place
@@ -131,15 +130,10 @@ def _output(published: HubFolder, staging: Path) -> tuple[str, str]:
     return tokens, published.pooling
 
 
-def _tried(published: HubFolder, embedder: Any) -> tuple[int, int]:
+def _tried(published: HubFolder, embedder: OnnxEmbedder) -> tuple[int, int]:
     """The number of dimensions, and the milliseconds of a question. Raises JobError: MODEL_UNUSABLE."""
-
-    def run() -> Vectors:
-        vectors: Vectors = embedder.plain(_TRIED, is_query=False)
-        return vectors
-
     try:
-        first, second = run(), run()
+        first, second = (embedder.plain(_TRIED, is_query=False) for _ in range(2))
         started = time.perf_counter()
         embedder.plain(_TRIED[:1], is_query=True)
         milliseconds = round(1000 * (time.perf_counter() - started))

@@ -176,7 +176,4 @@ def _many(kind: type[Any], count: int) -> Any:
     return kind * count
 
 
-@cache
-def _library() -> _Library:
-    """The library, which stays until the process ends."""
-    return _Library()
+_library = cache(_Library)  # which stays until the process ends

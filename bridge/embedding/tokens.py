@@ -153,16 +153,9 @@ class LocallyCounted:
         return word_piece_tokenizer(model_files.DEFAULT_FOLDER).count(text)
 
 
-@lru_cache(maxsize=2)
-def word_piece_tokenizer(folder: Path) -> WordPieceTokenizer:
-    """The tokenizer of a model's folder; all callers share one."""
-    return WordPieceTokenizer(folder)
-
-
-@lru_cache(maxsize=2)
-def model_tokenizer(folder: Path, limit: int) -> ModelTokenizer:
-    """The tokenizer of another model's folder; all callers share one."""
-    return ModelTokenizer(folder, limit)
+# The tokenizers of the folders of models; all callers share one of each.
+word_piece_tokenizer = lru_cache(maxsize=2)(WordPieceTokenizer)
+model_tokenizer = lru_cache(maxsize=2)(ModelTokenizer)
 
 
 def _estimated(characters: int) -> int:

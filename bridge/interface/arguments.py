@@ -298,18 +298,6 @@ SUMMARY_OPTIONS = {
 }
 _SINGLE = ("topic", "context", "time_scope")
 
-_INGEST_NAMED = {
-    "for a summary as JSON or as text": (
-        ("--summary-json", "JSON|FILE|-", "a structured summary: JSON text, a file, or - for standard input"),
-    ),
-    "for every summary": (*((_option(name), *label.option) for name, label in LABELS.items() if label.option),),
-    "for a conversation, or a summary by its fields": (
-        ("--importance", "SHARE", "importance, 0 to 1"),
-        ("--timestamp", "TIME", "when it took place (default: now)"),
-    ),
-    "for the job": (("--job-id", "ID", "the job's id (default: a new UUIDv7)"),),
-}
-
 
 def add_ingest_options(parser: argparse.ArgumentParser) -> None:
     """The options of an ingest job, in groups for a summary, a conversation and the job."""
@@ -317,14 +305,21 @@ def add_ingest_options(parser: argparse.ArgumentParser) -> None:
     for name, (_, metavar, text) in SUMMARY_OPTIONS.items():
         action = "store" if name in _SINGLE else "append"
         by_field.add_argument(f"--{name.replace('_', '-')}", metavar=metavar, action=action, help=text)
-    for title, named in _INGEST_NAMED.items():
-        group = parser.add_argument_group(title)
-        for flag, metavar, text in named:
-            listed = next((name for name in LISTS if _option(name) == flag), None)
-            more: dict[str, Any] = {"dest": listed, "action": "append"} if listed else {}
-            group.add_argument(flag, metavar=metavar, help=text, **more)
-            if flag == "--summary-json":
-                group.add_argument("--summary", action="store_true", help="the given message is a summary, as text")
+    whole = parser.add_argument_group("for a summary as JSON or as text")
+    text = "a structured summary: JSON text, a file, or - for standard input"
+    whole.add_argument("--summary-json", metavar="JSON|FILE|-", help=text)
+    whole.add_argument("--summary", action="store_true", help="the given message is a summary, as text")
+    labels = parser.add_argument_group("for every summary")
+    for name, label in LABELS.items():
+        if label.option:
+            metavar, text = label.option
+            action = "append" if name in LISTS else "store"
+            labels.add_argument(_option(name), dest=name, metavar=metavar, action=action, help=text)
+    said = parser.add_argument_group("for a conversation, or a summary by its fields")
+    said.add_argument("--importance", metavar="SHARE", help="importance, 0 to 1")
+    said.add_argument("--timestamp", metavar="TIME", help="when it took place (default: now)")
+    job = parser.add_argument_group("for the job")
+    job.add_argument("--job-id", metavar="ID", help="the job's id (default: a new UUIDv7)")
 
 
 def add_keep_both(parser: argparse.ArgumentParser) -> None:

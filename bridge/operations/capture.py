@@ -22,11 +22,11 @@ from ..capture import consent, model_summary, summary
 from ..capture.session import Segment, SegmentSummary, Transcript
 from ..graph import tool_model
 from ..graph.open_stores import Stores
-from ..search.hits import summary_text
 from ..slices import Slices
 from ..store.change import StatusChange
 from ..store.values import CapturedSegment, CapturedSession, Spent
 from ..text.failures import is_failure
+from ..text.template import summary_text
 from . import Progress, Task, captured_failures, captured_session, receipts, redactions
 from .capture_sources import EXPORT, AttachedSources, FileSources, Sources, attached_lines
 from .captured_session import SessionCapture, Tools, Turns

@@ -68,19 +68,14 @@ def found(lists: MemoryLists, workspace: Workspace, file: str) -> list[About]:
     """As ``about``, in one state of the store."""
     within = _within(workspace, file)
     parts, is_whole = _parts(within), within != file
-    pairs = lists.replacements()
-    known = standings.read(pairs, sorted({(pair.older, pair.older_passage) for pair in pairs}))
-
-    def read_memories(numbers: list[int]) -> list[Memory]:
-        return [entry.memory for number in numbers if (entry := lists.entry(number)) is not None]
-
+    known = standings.of_pairs(lists.replacements())
     naming = [(memory, list(_mentions(memory, parts, is_whole))) for memory in lists.mentioning(parts[-1].lower())]
     is_unique = not any(count == 0 for _, counts in naming for count in counts)
     abouts: list[About] = []
     for memory, counts in naming:
         most = max(counts, default=0)
         if most and memory.metadata.status not in ("Superseded", "Draft"):
-            remarks = standings.remarks(known, memory, read_memories)
+            remarks = standings.remarks(known, memory, lists.memories)
             abouts.append(About(memory, most > 1 or is_unique, tuple(_decisions(memory, parts, is_whole, remarks))))
     return sorted(abouts, key=lambda each: (each.memory.dated_at or "", each.memory.number), reverse=True)
 

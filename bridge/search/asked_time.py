@@ -29,10 +29,6 @@ class AskedTime(NamedTuple):
     used: Literal["preference", "filter", "newest", "oldest", "nothing"]
     asks_for_all: bool = False
 
-    def at(self, period: Period | None) -> AskedTime:
-        """The same with these dates."""
-        return self._replace(period=period)
-
     def reported(self) -> TimeUsed:
         """What the answer says of it."""
         start, end = (None, None) if self.period is None else (self.period.start, self.period.end)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .ranking import Period, VoteColumns
 
 _SHOWN = ("DecisionRecord", "Active", None)
+_ROW = 7  # columns of a CatalogueRow
 
 
 class Filters(NamedTuple):
@@ -171,15 +172,8 @@ def read(store: StoreSnapshot, after: int = 0) -> Catalogue:
 
 
 def _columns(rows: Sequence[CatalogueRow]) -> Catalogue:
-    if not rows:
-        empty = np.empty(0, np.int64)
-        none = empty.astype(np.int32)
-        return Catalogue(
-            empty, empty, empty, empty, empty.astype(np.int8), empty.astype(np.bool_), empty.astype(np.float64),
-            none, none,
-        )  # fmt: skip
     # One float64 table is the fastest way. None becomes NaN; integers stay exact up to 2**53.
-    table = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * len(rows[0])).reshape(len(rows), -1).T
+    table = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * _ROW).reshape(-1, _ROW).T
     number, row, count, whole = table[:4].astype(np.int64)
     return Catalogue(
         number, row, count, whole, table[4].astype(np.int8), table[5].astype(np.bool_), table[6].copy(),

@@ -19,8 +19,8 @@ from ..memory import Memory
 from . import fit, standing_effects, standings
 from .prompt_note import CountTokens, prompt_note
 from .question import Question
-from .ranking import Factors
-from .retrieval import Ranked, Scored, over_budget, rank, ranked_down, ranking_used
+from .ranking import Factors, Scored
+from .retrieval import Ranked, over_budget, rank, ranked_down, ranking_used
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from jobs.layout import Workspace
 
 from ..embedding.embedder import Embedder
 from ..interface import envelope
-from ..memory import Memory, MemoryKind
+from ..memory import Memory
 from ..store.catalogue import Votes
 from . import context, standing_effects
 from .explain_request import ExplainRequest, listed, problem, problem_of, wanted_ids
@@ -33,12 +33,6 @@ if TYPE_CHECKING:
         PackContext,
     )
     from .second_stage import SecondStage
-
-_KINDS: dict[MemoryKind, Literal["decision", "summary", "legacy"]] = {
-    "decision_record": "decision",
-    "summary": "summary",
-    "legacy": "legacy",
-}
 
 
 class _Subject(NamedTuple):
@@ -76,21 +70,17 @@ def explain(
         message = f"project {asked.project!r} is not this workspace, which is {asked.workspace.root}"
         problems.append(problem("project", message, "PROJECT_MISMATCH"))
         return _answer(asked, [], asked.ids, problems, [], asked.question.relevance_floor, second=second)
-    if snapshot is None:
-        found, terms, warnings = (
-            _Findings([], asked.question.relevance_floor, asked.question),
-            dict[int, list[str]](),
-            list[str](),
-        )
-    else:
+    found = _Findings([], asked.question.relevance_floor, asked.question)
+    items: list[ExplainItem] = []
+    warnings: list[str] = []
+    if snapshot is not None:
         found = _find(snapshot, asked, embedder, second)
         if second is not None and second.has_failed:
             found = _find(snapshot, asked, embedder)  # a part may have been judged before
         numbers = [subject.memory.number for subject in found.subjects]
         terms = _matched(snapshot, found.question.query, numbers) if asked.query and numbers else {}
         warnings = [*snapshot.warnings, *(second.warnings if second is not None else []), *found.warnings]
-    items = [_item(asked, found.question.ranking, subject, terms, found.block) for subject in found.subjects]
-    if snapshot is not None:
+        items = [_item(asked, found.question.ranking, subject, terms, found.block) for subject in found.subjects]
         scored = [(each.memory, each.scored) for each in found.subjects if each.scored is not None]
         standing = standing_effects.described(snapshot, scored)
         code = snapshot.in_code([each.memory for each in found.subjects])
@@ -176,7 +166,7 @@ def _item(
         source = "query+id_lookup" if memory.number in asked.ids else "query"
     item: ExplainItem = {
         "id": memory.number,
-        "kind": _KINDS[memory.kind],
+        "kind": "decision" if memory.kind == "decision_record" else memory.kind,
         "title": title(memory),
         "created_at": memory.metadata.created_at or (memory.stored_at if memory.kind == "legacy" else None),
         "project": str(asked.workspace.root),

@@ -19,11 +19,8 @@ from ..argument_table import ARGUMENTS
 from .ranking import is_near_floor, rarity
 
 if TYPE_CHECKING:
-    from ..memory import Memory
-    from .ranking import Factors
+    from .ranking import Scored
     from .snapshot import Snapshot
-
-    Scored = tuple[Memory, Factors]
 
 FEWEST_MEMORIES = 30
 TERMS = range(2, 11)  # how many terms the question has

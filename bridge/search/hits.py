@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, cast
 from ..memory import Memory, Metadata
 from ..text.decision_lines import current_first
 from ..text.memory_json import labels_of
-from ..text.template import render, render_record
 
 if TYPE_CHECKING:
     from typing import Protocol
 
     from ..interface.answer_shapes import AnyHit, RetrievalHit
     from ..memory_shapes import Labels
-    from .ranking import Factors
+    from .ranking import Factors, Scored
 
     Packed = tuple[Memory, Factors, str, int]
 
@@ -42,15 +41,6 @@ CountTokens = Callable[[str], int]
 def _known(labels: Labels) -> Labels:
     """The properties, null where an earlier version stored an empty text."""
     return cast("Labels", {name: None if value == "" else value for name, value in labels.items()})
-
-
-def summary_text(memory: Memory) -> str:
-    """The text to show. It is rendered from the present fields, since a stored text would show an old status."""
-    if memory.content is None:
-        return memory.text
-    if memory.kind == "decision_record":
-        return render_record(memory.content, memory.metadata, memory.sources)
-    return render(memory.content, memory.metadata)
 
 
 def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit:
@@ -85,9 +75,7 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit
     return shown
 
 
-def pack(
-    ranked: Iterable[tuple[Memory, Factors]], shown: Callable[[Memory], Shown], count: CountTokens, budget: int
-) -> list[Packed]:
+def pack(ranked: Iterable[Scored], shown: Callable[[Memory], Shown], count: CountTokens, budget: int) -> list[Packed]:
     """The hits that fit the budget of tokens, each with its text and token count, in their order.
 
     A hit that does not fit what is left is skipped. If it is the first of all, it is cut instead, with a visible mark.

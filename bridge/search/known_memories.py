@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..memory import Memory
+from ..text.template import summary_text
 from .bounded_cache import BoundedCache
-from .hits import CountTokens, summary_text
+from .hits import CountTokens
 
 if TYPE_CHECKING:
     from ..store.reader import StoreSnapshot

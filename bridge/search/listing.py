@@ -18,8 +18,8 @@ from ..store.catalogue import STATUSES
 from ..store.opening import reader_of
 from ..text.gist import gist
 from ..text.memory_json import labels_of
+from ..text.template import summary_text
 from . import rests, review, standings
-from .hits import summary_text
 
 if TYPE_CHECKING:
     from ..memory_shapes import (
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         MemoryStanding,
         MemoryText,
         PastCompaction,
-        RestsOn,
         SessionLine,
         StaleMemory,
         Topic,
@@ -98,10 +97,10 @@ def _standings(memory: Memory, known: standings.Standings, lists: MemoryLists) -
         {
             "state": fall.state,
             "statement": standings.words(memory, passage),
-            "by": review.statement(entry.memory, fall.by[1]),
+            "by": review.statement(by, fall.by[1]),
         }
         for passage, fall in known.falls_of(memory.number).items()
-        if (entry := lists.entry(fall.by[0])) is not None
+        if (by := lists.memory(fall.by[0])) is not None
     ]
 
 
@@ -152,32 +151,21 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
     number = _number(wanted)
     with reader_of(workspace).lists() as lists:
         entry = None if lists is None else lists.entry(wanted if number is None else number)
-        source = None if lists is None or entry is None else lists.captures.source(entry.memory.id)
-        given = [] if lists is None or entry is None else lists.feedback(entry.memory.id)
-        resting = [] if lists is None or entry is None else _rests_on(entry.memory, lists)
-        listed = [] if lists is None or entry is None else lines([entry.memory], lists)
-    if entry is None:
-        raise JobError("MEMORY_NOT_FOUND", f"There is no memory {wanted!r} in {workspace.root}.")
-    return {
-        **listed[0],
-        "summary_text": summary_text(entry.memory),
-        "sources": list(entry.memory.sources),
-        "hidden": entry.hidden,
-        "migrated_from": entry.migrated_from,
-        "migrated_to": list(entry.migrated_to),
-        "captured_from": None if source is None else _captured_from(source),
-        "feedback": _feedback(given),
-        "rests_on": resting,
-        "in_code": in_code([entry.memory], workspace, _SHOWN_SECONDS).get(entry.memory.number),
-    }
-
-
-def _rests_on(memory: Memory, lists: MemoryLists) -> list[RestsOn]:
-    def read(number: int) -> Memory | None:
-        entry = lists.entry(number)
-        return None if entry is None else entry.memory
-
-    return rests.of_memory(memory, lists.replacements(standings.DISPUTED), read)
+        if lists is None or entry is None:
+            raise JobError("MEMORY_NOT_FOUND", f"There is no memory {wanted!r} in {workspace.root}.")
+        found, source = entry.memory, lists.captures.source(entry.memory.id)
+        return {
+            **lines([found], lists)[0],
+            "summary_text": summary_text(found),
+            "sources": list(found.sources),
+            "hidden": entry.hidden,
+            "migrated_from": entry.migrated_from,
+            "migrated_to": list(entry.migrated_to),
+            "captured_from": None if source is None else _captured_from(source),
+            "feedback": _feedback(lists.feedback(found.id)),
+            "rests_on": rests.of_memory(found, lists.replacements(standings.DISPUTED), lists.memory),
+            "in_code": in_code([found], workspace, _SHOWN_SECONDS).get(found.number),
+        }
 
 
 def _captured_from(source: CaptureSource) -> CapturedFrom:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +26,7 @@ from ..text.orders import is_order
 from ..text.query_words import stem
 from ..text.terms import query_terms
 from . import about_file
-from .prompt_note import quoted_line
+from .prompt_note import CountTokens, quoted_line
 from .question import parse_question
 from .ranking import rarity
 from .retrieval import retrieve
@@ -62,8 +62,6 @@ _PASTED = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$|\bhttps?://\S+|<[^<>\n]{
 
 _WORD = re.compile(r"[^\W_]+")
 _QUESTION = ("?", "\uff1f", "\u061f")
-
-CountTokens = Callable[[str], int]
 
 
 class Block(NamedTuple):

@@ -8,7 +8,7 @@ note. The heading has no words of the memory. An order to an assistant (``orders
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,14 +18,13 @@ from ..text.decision_lines import current_first
 from ..text.orders import is_order, marked
 from ..text.sections import one_line
 from ..text.visible import visible
+from .hits import CountTokens as CountTokens
 from .listing import title
 
 if TYPE_CHECKING:
     from ..memory_shapes import InCode
 
 SHORTENED = "> … [shortened to fit the token budget]"
-
-CountTokens = Callable[[str], int]
 
 _HEADING = re.compile(r"(?:[ \t]|[>*+-]|\d+[.)])*(?=#(?:#|[ \t]|$))")
 _UNDERLINE = re.compile(r"[ \t>]*(?:=+|-+)[ \t]*")  # in Markdown it makes the line above it a heading

@@ -99,7 +99,7 @@ class Question(NamedTuple):
 
     def at(self, period: Period) -> Question:
         """The question about the newest or the oldest, once their period is known."""
-        time = None if self.time is None else self.time.at(period)
+        time = None if self.time is None else self.time._replace(period=period)
         return self._replace(time=time, ranking=self.ranking._replace(period=period))
 
 

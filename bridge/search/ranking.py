@@ -156,13 +156,12 @@ class Inherited(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """A score and its factors. ``age_days`` is None for a memory without a date, ``feedback_multiplier`` where
-    feedback has no weight. ``is_weak``: see ``fit``. ``inherited``, ``fall`` and ``replaces``: see ``standings``."""
+    """A score and its factors. ``feedback_multiplier`` is None where feedback has no weight.
+    ``is_weak``: see ``fit``. ``inherited``, ``fall`` and ``replaces``: see ``standings``."""
 
     query_match: Relevance
     recency_multiplier: float
     status_multiplier: float
-    age_days: float | None
     score: float
     votes: Votes = NO_VOTES
     feedback_multiplier: float | None = None
@@ -189,6 +188,9 @@ class Factors(NamedTuple):
         if self.feedback_multiplier is not None:
             reported["feedback_multiplier"] = self.feedback_multiplier
         return reported
+
+
+Scored = tuple[Memory, Factors]
 
 
 def rounded(value: float) -> float:
@@ -421,7 +423,7 @@ def factors(memory: Memory, found: Relevance, ranking: Ranking, votes: Votes = N
     status = STATUS_MULTIPLIERS[status_word(memory)]
     feedback = feedback_multiplier(votes, ranking.feedback_weight) if ranking.feedback_weight else None
     score = _rated(combined(found.semantic_score, recency, status, ranking), feedback)
-    return Factors(found, recency, status, age, score, votes, feedback)
+    return Factors(found, recency, status, score, votes, feedback)
 
 
 def rescored(

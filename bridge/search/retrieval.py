@@ -23,7 +23,7 @@ from .catalogue import Catalogue
 from .estimate import Choice, Estimate, compared
 from .question import Question
 from .ranking import (
-    Factors,
+    Scored,
     ageless_score,
     default_floor,
     factors,
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from ..interface.answer_shapes import RankingUsed, RetrievalSuccess, Standing
     from .second_stage import SecondStage
     from .standings import Fall
-
-Scored = tuple[Memory, Factors]
 
 
 class Ranked(NamedTuple):

@@ -100,23 +100,15 @@ def resting(workspace: Workspace, settled: ReviewedPair) -> list[tuple[int, str]
     with reader_of(workspace).lists() as lists:
         if lists is None or not names:
             return []
-        pairs = [row for row in lists.replacements() if (row.older, row.newer) == _numbers(fell, holds)]
+        numbers = fell["memory_number"], holds["memory_number"]
+        pairs = [row for row in lists.replacements() if (row.older, row.newer) == numbers]
         letters = max((name.split()[-1][:_LETTERS] for name in names), key=len)
         return [
             (memory.number, found["text"])
             for memory in lists.mentioning(letters)
-            for found in rests.of_memory(memory, pairs, lambda number: _memory(lists, number))
+            for found in rests.of_memory(memory, pairs, lists.memory)
             if found["statement"] == fell["statement"]
         ]
-
-
-def _numbers(*sides: ReviewedStatement) -> tuple[int, ...]:
-    return tuple(side["memory_number"] for side in sides)
-
-
-def _memory(lists: MemoryLists, number: int) -> Memory | None:
-    entry = lists.entry(number)
-    return None if entry is None else entry.memory
 
 
 def job_sides(older: ReviewedStatement, newer: ReviewedStatement) -> dict[str, dict[str, str]]:
@@ -133,15 +125,15 @@ _DECISIONS = re.compile(r"([0-9]{1,15})\.([0-9]{1,15})/([0-9]{1,15})\.([0-9]{1,1
 
 def _decision(lists: MemoryLists | None, number: int, count: int) -> tuple[Memory, int]:
     """A memory and the passage of its decision number ``count``, as its text lists them. Raises JobError."""
-    entry = None if lists is None else lists.entry(number)
-    if entry is None:
+    memory = None if lists is None else lists.memory(number)
+    if memory is None:
         raise JobError("MEMORY_NOT_FOUND", f"There is no memory #{number}. Nothing was changed.")
-    content = searched(entry.memory)
+    content = searched(memory)
     lines = [] if content is None else read(content.decisions)
     wanted = lines[count - 1] if 1 <= count <= len(lines) else None
-    for passage, decision in decisions(entry.memory).items():
+    for passage, decision in decisions(memory).items():
         if decision == wanted and not decision.is_earlier:
-            return entry.memory, passage
+            return memory, passage
     why = f"it has {len(lines)}" if wanted is None else "that line is one of earlier times, or a repeated one"
     raise JobError(
         "ARGUMENT_INVALID",
@@ -175,8 +167,8 @@ def _all(lists: MemoryLists, least: float) -> list[ReviewedPair]:
 
 
 def _memories(lists: MemoryLists, rows: Sequence[Replacement]) -> dict[int, Memory]:
-    numbers = {number for row in rows for number in (row.older, row.newer)}
-    return {number: memory for number in numbers if (memory := _memory(lists, number)) is not None}
+    found = lists.memories({number for row in rows for number in (row.older, row.newer)})
+    return {memory.number: memory for memory in found}
 
 
 def _place(row: Replacement) -> tuple[tuple[int, int], tuple[int, int]]:

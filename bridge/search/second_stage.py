@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..memory import Memory
 from ..reranking.reranker import Reranker, RerankError
 from ..text.passages import whole_text
-from .ranking import Factors, Ranking, factors, reranked
+from .ranking import Ranking, Scored, factors, reranked
 
 if TYPE_CHECKING:
     from ..interface.answer_shapes import RerankerUsed
@@ -34,9 +33,7 @@ class SecondStage:
         """How many of the first hits are judged."""
         return max(self._hits, max_results)
 
-    def judged(
-        self, query: str, scored: Sequence[tuple[Memory, Factors]], ranking: Ranking
-    ) -> list[tuple[Memory, Factors]]:
+    def judged(self, query: str, scored: Sequence[Scored], ranking: Ranking) -> list[Scored]:
         """The memories in their order with their final factors; those of the first stage if the reranker fails."""
         if self.has_failed:
             return list(scored)

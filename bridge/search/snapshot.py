@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from ..memory_shapes import InCode
     from ..store.reader import StoreReader, StoreSnapshot
-    from .standings import Standings
 
 # With more passages than this, the search has two stages: whole texts and words choose the candidates, and only the
 # passages of these are compared.
@@ -80,7 +79,8 @@ def open_snapshot(
 
 class Snapshot:
     """Search over a snapshot of the store, until ``close``. If vectors or full-text index are damaged, it uses the
-    other half and adds to ``warnings``."""
+    other half and adds to ``warnings``. ``has_words``: whether the full-text index can be searched, as far as is known.
+    ``standings``: what holds, of the state of the store."""
 
     def __init__(self, workspace: Workspace, store: StoreSnapshot, cache: IndexCache | None = None) -> None:
         self._store = store
@@ -92,8 +92,9 @@ class Snapshot:
         self._cache = cache
         self._edition = cache.edition(store)
         self.catalogue = self._edition.catalogue
+        self.standings = self._edition.standings
         self.memory_count = len(self.catalogue)
-        self._has_words = True
+        self.has_words = True
         self._passages: Vectors | None = None
         self.wholes: Vectors | None = None
         self._swept: tuple[Vectors, Vector, tuple[Vector, float]] | None = None
@@ -124,7 +125,7 @@ class Snapshot:
 
         Raises JobError: STORE_UNREADABLE when both halves are damaged.
         """
-        attainable = attainable_relevance(vectors=self.has_vectors, words=self._has_words)
+        attainable = attainable_relevance(vectors=self.has_vectors, words=self.has_words)
         if not attainable:
             raise JobError("STORE_UNREADABLE", "The whole search index is damaged.", remediation=_REMEDY)
         return attainable
@@ -150,11 +151,6 @@ class Snapshot:
             raise similar_ids.not_found(filters.labels["topic_id"], self._store.topic_ids())
         if "plan_id" in unknown:
             raise similar_ids.plan_not_found(filters.labels["plan_id"], self._store.plan_ids())
-
-    @property
-    def standings(self) -> Standings:
-        """What holds, of the state of the store."""
-        return self._edition.standings
 
     def memories(self, numbers: Sequence[int]) -> list[Memory]:
         """The memories with these numbers, in no particular order."""
@@ -184,7 +180,7 @@ class Snapshot:
 
         ``is_word``: whether a word is one of the language.
         """
-        if not self._has_words:
+        if not self.has_words:
             return {}
         words = self._edition.words
         try:
@@ -207,7 +203,7 @@ class Snapshot:
         return self._lexical[query]
 
     def _by_words(self, query: str) -> Lexical:
-        if not self._has_words:
+        if not self.has_words:
             return lexical.NOTHING
         try:
             return lexical.search(self._store, query_terms(query), self.memory_count, self._edition.words)
@@ -216,17 +212,12 @@ class Snapshot:
             return lexical.NOTHING
 
     def _give_words_up(self) -> None:
-        self._has_words = False
+        self.has_words = False
         self._miss("The full-text index is damaged or missing: only meanings were compared.")
 
     def _give_vectors_up(self) -> None:
         self._passages = None
         self._miss("The vector file is damaged: only words were compared.")
-
-    @property
-    def has_words(self) -> bool:
-        """Whether the full-text index can be searched, as far as is known."""
-        return self._has_words
 
     def counts(self, query: str) -> dict[Term, int]:
         """How many memories have each of the query's terms. Raises FullTextDamaged."""
@@ -235,7 +226,7 @@ class Snapshot:
     def matched(self, query: str, numbers: Sequence[int]) -> dict[int, list[Term]]:
         """Memory number -> the query's terms that the memory contains, in the query's order."""
         matched: dict[int, list[Term]] = {number: [] for number in numbers}
-        for term in query_terms(query) if self._has_words else ():
+        for term in query_terms(query) if self.has_words else ():
             try:
                 for number in self._store.having([term], among=list(matched)):
                     matched[number].append(term)

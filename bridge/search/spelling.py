@@ -9,7 +9,7 @@ then the one that more memories have. docs/benchmarks.md has what this gains.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,14 +51,14 @@ def nearest(word: str, store: StoreSnapshot) -> str | None:
         if not -most <= len(word) - len(stem) <= _LONGEST_ENDING + most or not stem.isalpha():
             continue
         beginning = stem.removesuffix("i")  # written for y
-        if not _lacks_more(word, beginning, most) and (least := _least_edits(beginning, word)) <= most:
+        if not _lacks_more(word, beginning, most) and (least := min(_distances(beginning, word))) <= most:
             near.append((least, -having, stem))
     best: tuple[int, int, str] | None = None
     for least, rank, stem in sorted(near):
         if best is not None and least > best[0]:
             break
         for other in store.words_of(stem):
-            if abs(len(other) - len(word)) <= most and (edits := _edits(word, other)) <= most:
+            if abs(len(other) - len(word)) <= most and (edits := _distances(word, other)[-1]) <= most:
                 best = min(best or (edits, rank, other), (edits, rank, other))
     return None if best is None else best[2]
 
@@ -73,22 +73,11 @@ def _lacks_more(word: str, other: str, most: int) -> bool:
     return most < 0
 
 
-def _edits(word: str, other: str) -> int:
-    """How many edits make one word of the other."""
-    return list(_rows(word, other))[-1][-1]
-
-
-def _least_edits(beginning: str, word: str) -> int:
-    """How many edits make a beginning of the word of this one, at least."""
-    return min(list(_rows(beginning, word))[-1])
-
-
-def _rows(word: str, other: str) -> Iterator[list[int]]:
-    """The distances of each beginning of the word, a row each, from all beginnings of the other word: the optimal
-    string alignment."""
+def _distances(word: str, other: str) -> list[int]:
+    """How many edits make of the word each beginning of the other word, the last one the whole: the optimal string
+    alignment."""
     before: list[int] = []
     row = list(range(len(other) + 1))
-    yield row
     for i, letter in enumerate(word, 1):
         earlier, before, row = before, row, [i]
         for j, wanted in enumerate(other, 1):
@@ -96,4 +85,4 @@ def _rows(word: str, other: str) -> Iterator[list[int]]:
             if i > 1 and j > 1 and letter == other[j - 2] and word[i - 2] == wanted:
                 edits = min(edits, earlier[j - 2] + 1)
             row.append(edits)
-        yield row
+    return row

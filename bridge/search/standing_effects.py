@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..pattern import pattern
 from ..text.passages import whole_text
-from .ranking import Factors, Inherited, Ranking, Relevance, rescored
+from .ranking import Factors, Inherited, Ranking, Relevance, Scored, rescored
 from .standings import POSSIBLE, words
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ def _is_as_relevant(fall: Fall, relevance: Mapping[int, float]) -> bool:
 
 
 def applied(
-    scored: Sequence[tuple[Memory, Factors]], falls: dict[int, Fall], ranking: Ranking, *, asks_past: bool = False
-) -> list[tuple[Memory, Factors]]:
+    scored: Sequence[Scored], falls: dict[int, Fall], ranking: Ranking, *, asks_past: bool = False
+) -> list[Scored]:
     """The memories with the factors that follow from the falls among them: what holds answers first, and for a question
     about the past what fell."""
     by_number = {memory.number: factors for memory, factors in scored}
@@ -174,7 +174,7 @@ def _inherited(
     return donor, relevance
 
 
-def described(snapshot: Snapshot, scored: Sequence[tuple[Memory, Factors]]) -> dict[int, Standing]:
+def described(snapshot: Snapshot, scored: Sequence[Scored]) -> dict[int, Standing]:
     """Number -> what an answer says of its standing, for the memories of which there is something to say."""
     involved = [pair for pair in scored if pair[1].fall is not None or pair[1].replaces]
     others = {fall.statement[0] for _, factors in involved for fall in factors.replaces}

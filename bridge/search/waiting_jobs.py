@@ -33,11 +33,9 @@ def warnings(workspace: Workspace) -> list[str]:
         return []
     if len(ids) > _MOST:
         return [f"at least {count} jobs wait: what they store is not found yet"]
-    return [
-        "1 job waits: what it stores is not found yet"
-        if count == 1
-        else f"{count} jobs wait: what they store is not found yet"
-    ]
+    if count == 1:
+        return ["1 job waits: what it stores is not found yet"]
+    return [f"{count} jobs wait: what they store is not found yet"]
 
 
 def _names(folder: Path) -> list[str]:

@@ -15,9 +15,7 @@ from .rows import column
 from .values import CapturedSegment, CapturedSession, CaptureSource
 
 _SESSION = "tool, session_id, path, version, state, captured_at, segments"
-_SOURCE = (
-    "memory_id, tool, session_id, path, first_place, last_place, method, confidence, evidence, captured_at, job_id"
-)
+_SOURCE = ", ".join(CaptureSource._fields)
 
 
 class CaptureReader:
@@ -87,11 +85,9 @@ def record_turns(connection: sqlite3.Connection, tool: str, session_id: str, dig
 
 def record_source(connection: sqlite3.Connection, source: CaptureSource) -> None:
     """Record where a memory comes from. The first source stays: a resumed session repeats what another one said."""
-    connection.execute(
-        "INSERT OR IGNORE INTO captured_memories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (source.memory_id, source.tool, source.session_id, source.path, source.first_place, source.last_place,
-         source.method, source.confidence, json.dumps(source.evidence), source.captured_at, source.job_id),
-    )  # fmt: skip
+    values = source._asdict() | {"evidence": json.dumps(source.evidence)}
+    insert = "INSERT OR IGNORE INTO captured_memories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    connection.execute(insert, tuple(values.values()))
 
 
 def drop_sources(connection: sqlite3.Connection, memory_ids: Iterable[str]) -> None:
@@ -105,8 +101,7 @@ def _session(row: tuple[Any, ...]) -> CapturedSession:
 
 
 def _source(row: tuple[Any, ...]) -> CaptureSource:
-    memory_id, tool, session_id, path, first, last, method, confidence, evidence, captured_at, job_id = row
+    source = CaptureSource(*row)
+    evidence: Any = source.evidence  # as stored: JSON text
     places = tuple((section, index, place) for section, index, place in json.loads(evidence))
-    return CaptureSource(
-        memory_id, tool, session_id, path, first, last, method, confidence, places, captured_at, job_id
-    )
+    return source._replace(evidence=places)

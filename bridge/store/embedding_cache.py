@@ -24,7 +24,7 @@ class EmbeddingCache:
 
     def __init__(self, connection: sqlite3.Connection, embedder: Embedder) -> None:
         self._connection = connection
-        self._embedder = embedder
+        self.embedder = embedder
 
     def embed(self, texts: Sequence[str], pause: Callable[[], None] | None = None) -> Vectors:
         """Vectors of the texts, shape (n, dimensions), from the cache or newly embedded and cached.
@@ -38,12 +38,12 @@ class EmbeddingCache:
         size = len(missing) if pause is None else _AT_A_TIME
         for start in range(0, len(missing), size or 1):
             part = keys_missing[start : start + size]
-            fresh = dict(zip(part, self._embedder.embed([missing[key] for key in part]), strict=True))
+            fresh = dict(zip(part, self.embedder.embed([missing[key] for key in part]), strict=True))
             self._keep(fresh)
             known |= fresh
             if pause is not None:
                 pause()
-        vectors = np.empty((len(texts), self._embedder.dimensions), dtype=np.float32)
+        vectors = np.empty((len(texts), self.embedder.dimensions), dtype=np.float32)
         for position, key in enumerate(keys):
             vectors[position] = known[key]
         return vectors
@@ -62,12 +62,12 @@ class EmbeddingCache:
             part = wanted[start : start + _TOGETHER]
             marks = ", ".join("?" * len(part))
             query = f"SELECT text_sha256, vector FROM embeddings WHERE model = ? AND text_sha256 IN ({marks})"  # noqa: S608 - marks only
-            for key, blob in self._connection.execute(query, (self._embedder.identity, *part)):
+            for key, blob in self._connection.execute(query, (self.embedder.identity, *part)):
                 vectors[key] = np.frombuffer(blob, dtype="<f4")
         return vectors
 
     def _keep(self, fresh: dict[bytes, Vector]) -> None:
-        rows = [(self._embedder.identity, key, vector.astype("<f4").tobytes()) for key, vector in fresh.items()]
+        rows = [(self.embedder.identity, key, vector.astype("<f4").tobytes()) for key, vector in fresh.items()]
         insert = "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)"
         if self._connection.in_transaction:
             self._connection.executemany(insert, rows)

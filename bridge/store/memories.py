@@ -165,8 +165,15 @@ class Memories:
         return rows.column(self._connection, query)
 
     def same_as(self, memory: Memory) -> str | None:
-        """The id of a memory with the same kind, topic and text, or None."""
-        return rows.same_as(self._connection, memory)
+        """The id of a visible memory with the same kind, topic and text, or None."""
+        body = rows.body_of(memory.content, memory.text)
+        found = self._connection.execute(
+            # The plus prevents SQLite from comparing the text in the index, which has only its length.
+            "SELECT id FROM memories WHERE hidden = 0 AND kind = ? AND topic_id IS ? AND length(body) = length(?)"
+            " AND +body = ? LIMIT 1",
+            (memory.kind, memory.metadata.topic_id, body, body),
+        ).fetchone()
+        return None if found is None else str(found[0])
 
     def under_its_id(self, memory: Memory) -> Memory:
         """The memory under the id that it has here, where an import brought the same text under another id."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..memory import Memory
@@ -84,6 +84,15 @@ class MemoryLists:
         memory, made = rows.memory_of(tuple(row)), "SELECT id FROM memories WHERE migrated_from = ? ORDER BY number"
         return Entry(memory, bool(hidden), migrated_from, tuple(rows.column(self._connection, made, memory.id)))
 
+    def memory(self, number: int) -> Memory | None:
+        """The memory with this number; None if there is none."""
+        return next(iter(self.memories([number])), None)
+
+    def memories(self, numbers: Iterable[int]) -> list[Memory]:
+        """Those with these numbers, by number; unknown numbers are left out."""
+        chosen = "number IN (SELECT value FROM json_each(?)) ORDER BY number"
+        return rows.read(self._connection, chosen, json.dumps(list(numbers)))
+
     def feedback(self, memory_id: str) -> list[Feedback]:
         """The feedback on a memory, hidden or not, that was not withdrawn; the latest first."""
         return feedback.of_memory(self._connection, memory_id)
@@ -116,19 +125,16 @@ class MemoryLists:
     def topics(self) -> list[TopicRow]:
         """All topics, by falling number of active summaries, then by id."""
         query = (
-            "SELECT topic_id, count(*), total(kind = 'summary' AND status = 'Active'),"
-            " total(status = 'DecisionRecord'), total(status = 'Draft'), total(status = 'Superseded'),"
-            " total(length(body)) FILTER (WHERE is_source),"
+            "SELECT topic_id, count(*), count(*) FILTER (WHERE kind = 'summary' AND status = 'Active'),"
+            " count(*) FILTER (WHERE status = 'DecisionRecord'), count(*) FILTER (WHERE status = 'Draft'),"
+            " count(*) FILTER (WHERE status = 'Superseded'), coalesce(sum(length(body)) FILTER (WHERE is_source), 0),"
             " min(at) FILTER (WHERE is_source), max(at) FILTER (WHERE is_source)"
             " FROM (SELECT *, coalesce(source_created_at, created_at) AS at,"
             " status IN ('Active', 'DecisionRecord') AS is_source"
             " FROM memories WHERE topic_id IS NOT NULL AND hidden = 0)"
             " GROUP BY topic_id ORDER BY 3 DESC, 1"
         )
-        return [
-            TopicRow(topic_id, count, int(active), int(records), int(drafts), int(superseded), int(size), *times)
-            for topic_id, count, active, records, drafts, superseded, size, *times in self._connection.execute(query)
-        ]
+        return [TopicRow(*row) for row in self._connection.execute(query)]
 
     def kinds(self) -> dict[str, int]:
         """How many memories there are of each kind. A kind without memories has no entry."""

@@ -25,7 +25,8 @@ from . import mounts, opening
 
 if TYPE_CHECKING:
     from ..team.membership import Membership
-    from ..team.protocol import HostTeam, Team
+    from ..team.postgres_team import PostgresTeam
+    from ..team.protocol import Team
     from .memories import Memories
     from .store import Store
 
@@ -75,14 +76,14 @@ class OpenStore:
         return self.team is not None
 
     @property
-    def host(self) -> HostTeam | None:
+    def host(self) -> PostgresTeam | None:
         """The team, where its jobs run; None elsewhere: there, jobs read the files of their own machine."""
         if self.team is None:
             return None
-        from ..team.protocol import HostTeam
+        from ..team.postgres_team import PostgresTeam
 
         reached = self.team[1]
-        return reached if isinstance(reached, HostTeam) else None
+        return reached if isinstance(reached, PostgresTeam) else None
 
     def use_lease(self, number: int | None) -> None:
         """In a team: the lease under which the next changes are committed."""

@@ -271,8 +271,7 @@ class StoreSnapshot:
         found: list[Memory] = []
         for start in range(0, len(numbers), _AT_ONCE):
             part = [int(number) for number in numbers[start : start + _AT_ONCE]]
-            query = f"SELECT {rows.COLUMNS} FROM memories WHERE number IN ({_marks(part)})"  # noqa: S608 - marks only
-            found += [rows.memory_of(row) for row in self.connection.execute(query, part)]
+            found += rows.read(self.connection, f"number IN ({_marks(part)})", *part)
         return found
 
     # --- full text ---

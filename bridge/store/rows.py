@@ -139,15 +139,3 @@ def insert_row(connection: sqlite3.Connection, table: str, row: Mapping[str, Any
     }
     marks = ", ".join("?" * len(values))
     connection.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})", list(values.values()))  # noqa: S608 - constants
-
-
-def same_as(connection: sqlite3.Connection, memory: Memory) -> str | None:
-    """The id of a visible memory with the same kind, topic and text, or None."""
-    body = body_of(memory.content, memory.text)
-    found = connection.execute(
-        # The plus prevents SQLite from comparing the text in the index, which has only its length.
-        "SELECT id FROM memories WHERE hidden = 0 AND kind = ? AND topic_id IS ? AND length(body) = length(?)"
-        " AND +body = ? LIMIT 1",
-        (memory.kind, memory.metadata.topic_id, body, body),
-    ).fetchone()
-    return None if found is None else str(found[0])

@@ -117,8 +117,7 @@ class Store(Memories):
         recorded = database.meta(self._connection, "embedder")
         if recorded is None:
             with database.transaction(self._connection):
-                database.set_meta(self._connection, "embedder", self._embedder.identity)
-                self._vectors.create()
+                self._vectors.create(self._embedder)
         elif recorded != self._embedder.identity:
             if new_model:
                 return True
@@ -297,18 +296,9 @@ class Store(Memories):
         target = embedder or self._embedder
         embeddings = EmbeddingCache(self._connection, target)
         slices = Slices(progress, "making the vector index", self.count())
-
-        def embed(texts: Sequence[str]) -> Vectors:
-            """Vectors from the cache, with pauses for other jobs."""
-            return embeddings.embed(texts, slices.advance)
-
-        def take_over() -> None:
-            """Record the new model, inside the transaction of the switch."""
-            database.set_meta(self._connection, "embedder", target.identity)
-
         with self._rebuilding():
             try:
-                return self._vectors.rebuild(self.after, embed, target.dimensions, slices, take_over)
+                return self._vectors.rebuild(self.after, embeddings, slices)
             finally:
                 # Also if the removal of the former files failed, after the switch.
                 if database.meta(self._connection, "embedder") == target.identity:
@@ -387,17 +377,13 @@ class Store(Memories):
 
     def maintain(self, now: datetime) -> None:
         """Delete records that no job needs any more, and empty the write-ahead log unless a reader holds it."""
-        self.drop_effects_before(clock.iso(now - _EFFECTS_KEPT))
+        before = clock.iso(now - _EFFECTS_KEPT)
         with database.transaction(self._connection):
-            forgettings.drop_before(self._connection, clock.iso(now - _EFFECTS_KEPT))
+            self._connection.execute("DELETE FROM effects WHERE at < ?", (before,))
+            forgettings.drop_before(self._connection, before)
         self.llm_usage.drop_before(now - _USAGE_KEPT)
         self._connection.execute("PRAGMA busy_timeout = 100")  # do not wait for readers
         try:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             self._connection.execute(f"PRAGMA busy_timeout = {database.PATIENCE_SECONDS * 1000}")
-
-    def drop_effects_before(self, at: str) -> int:
-        """Delete the records of jobs applied before then. Returns how many."""
-        with database.transaction(self._connection):
-            return self._connection.execute("DELETE FROM effects WHERE at < ?", (at,)).rowcount

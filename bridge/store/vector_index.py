@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -17,14 +17,13 @@ from jobs import steps
 from jobs.layout import Workspace
 
 from .. import critical
-from ..embedding.embedder import Vectors
+from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory
 from ..slices import Slices
 from ..text.passages import passages
 from . import database, vector_files
+from .embedding_cache import EmbeddingCache
 from .word_index import MemoriesAfter
-
-Embed = Callable[[Sequence[str]], Vectors]
 
 _TOGETHER = 50  # memories of one append
 
@@ -55,13 +54,13 @@ class VectorIndex:
         self._connection = connection
         self._dimensions = dimensions
 
-    def create(self) -> None:
+    def create(self, model: Embedder) -> None:
         """Create an empty first generation, inside the transaction that creates the store."""
-        self._note(1, self._append(1, _EMPTY, self._no_rows(self._dimensions), []), self._dimensions)
+        self._note(1, self._append(1, _EMPTY, self._no_rows(model), []), model)
 
     @staticmethod
-    def _no_rows(dimensions: int) -> Vectors:
-        return np.empty((0, dimensions), dtype=np.float32)
+    def _no_rows(model: Embedder) -> Vectors:
+        return np.empty((0, model.dimensions), dtype=np.float32)
 
     @property
     def generation(self) -> int:
@@ -84,9 +83,10 @@ class VectorIndex:
             for part, keys in META.items()
         }
 
-    def _note(self, generation: int, extents: Extents, dimensions: int) -> None:
+    def _note(self, generation: int, extents: Extents, model: Embedder) -> None:
+        database.set_meta(self._connection, "embedder", model.identity)
         database.set_meta(self._connection, "vector_generation", str(generation))
-        database.set_meta(self._connection, "dimensions", str(dimensions))
+        database.set_meta(self._connection, "dimensions", str(model.dimensions))
         self.commit(extents)
 
     def append(self, passages: Vectors, sizes: Sequence[int]) -> Extents:
@@ -137,23 +137,16 @@ class VectorIndex:
             return "missing or short"
         return None if all(checksums[part] == e.checksum for part, e in extents.items()) else "not as it was written"
 
-    def rebuild(
-        self,
-        memories_after: MemoriesAfter,
-        embed: Embed,
-        dimensions: int,
-        slices: Slices,
-        switching: Callable[[], None],
-    ) -> int:
-        """Write the next generation, of vectors with ``dimensions``, and switch to it. Returns its number of passages.
+    def rebuild(self, memories_after: MemoriesAfter, embeddings: EmbeddingCache, slices: Slices) -> int:
+        """Write the next generation, of the vectors of ``embeddings``, and switch to it and its model. Returns its
+        number of passages.
 
-        Other jobs may add memories between slices; these are included before the switch. Its transaction calls
-        ``switching``.
+        Other jobs may add memories between slices; these are included before the switch.
         """
         generation = self.generation + 1
         self._remove(generation)
         try:
-            extents = self._fill(generation, memories_after, embed, dimensions, slices, switching)
+            extents = self._fill(generation, memories_after, embeddings, slices)
         except BaseException:
             if self.generation != generation:
                 self._remove(generation)  # it may have filled the disk
@@ -166,16 +159,11 @@ class VectorIndex:
             self._path(part, generation).unlink(missing_ok=True)
 
     def _fill(
-        self,
-        generation: int,
-        memories_after: MemoriesAfter,
-        embed: Embed,
-        dimensions: int,
-        slices: Slices,
-        switching: Callable[[], None],
+        self, generation: int, memories_after: MemoriesAfter, embeddings: EmbeddingCache, slices: Slices
     ) -> Extents:
         """Write all rows of a generation, then switch to it. Returns its extents."""
-        extents = self._append(generation, _EMPTY, self._no_rows(dimensions), [])
+        model = embeddings.embedder
+        extents = self._append(generation, _EMPTY, self._no_rows(model), [])
         positions: dict[int, tuple[int, int, int]] = {}
         last = 0
         while memories := memories_after(last, _TOGETHER) or self._missed(positions, memories_after):
@@ -187,7 +175,7 @@ class VectorIndex:
                 positions[memory.number] = (extents["passages"].rows + len(texts), len(passage_texts), whole_row)
                 starts.append(len(texts))
                 texts += passage_texts
-            extents = self._append(generation, extents, embed(texts), starts)
+            extents = self._append(generation, extents, embeddings.embed(texts, slices.advance), starts)
             last = max(last, memories[-1].number)
             slices.advance(len(memories))
         with critical.critical_section(), database.transaction(self._connection):
@@ -199,9 +187,8 @@ class VectorIndex:
             self._connection.execute(
                 "UPDATE memories SET passage_row = 0, passage_count = 0, whole_row = NULL WHERE hidden"
             )
-            self._note(generation, extents, dimensions)
-            switching()
-        self._dimensions = dimensions
+            self._note(generation, extents, model)
+        self._dimensions = model.dimensions
         return extents
 
     def _missed(self, places: Mapping[int, object], memories_after: MemoriesAfter) -> list[Memory]:

@@ -6,7 +6,6 @@ better kept in a password file of PostgreSQL (``~/.pgpass``, or ``PGPASSFILE``) 
 
 from __future__ import annotations
 
-import ipaddress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from jobs.errors import JobError
 
 from ..settings import postgres_host_is_in_environment, postgres_password_file
+from .wire import is_this_machine
 
 _REMEDY = "Correct the setting store: docs/team-operations.md."
 
@@ -59,13 +59,8 @@ def _is_local(parts: dict[str, Any]) -> bool:
     host out, the driver takes that of its environment or of a service's file: it may be anywhere."""
     hosts = str(parts.get("hostaddr") or parts.get("host") or "").split(",")
     may_be_anywhere = "service" in parts or postgres_host_is_in_environment()
-    return all(_is_this_machine(host) if host else not may_be_anywhere for host in hosts)
+    return all(_is_here(host) if host else not may_be_anywhere for host in hosts)
 
 
-def _is_this_machine(host: str) -> bool:
-    if host == "localhost" or Path(host).is_absolute():
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+def _is_here(host: str) -> bool:
+    return Path(host).is_absolute() or is_this_machine(host.strip("[]"))

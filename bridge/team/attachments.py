@@ -51,13 +51,8 @@ def attach(
         return True
 
 
-def is_whole(connection: Connection, workspace_id: str, job_id: str) -> bool:
-    """Whether all that is attached to the job is here."""
-    return connection.execute(_WHOLE, (workspace_id, job_id)).fetchone() is not None
-
-
 def whole(connection: Connection, workspace_id: str, job_id: str) -> tuple[str, int] | None:
-    """The digest of what is attached to the job, and the number of its parts; None without any."""
+    """The digest of what is attached to the job, and the number of its parts; None unless all of it is here."""
     return connection.execute(_WHOLE, (workspace_id, job_id)).fetchone()
 
 

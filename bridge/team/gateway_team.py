@@ -63,7 +63,10 @@ class GatewayTeam(Team):
         except httpx.HTTPError as error:
             raise self._unreached(error) from None
         _require_success(answer)
-        return _value(answer)
+        try:
+            return answer.json()["value"]
+        except (ValueError, KeyError, TypeError):  # as of a network that wants a person to sign in
+            raise _other_program() from None
 
     def _unreached(self, error: httpx.HTTPError) -> JobError:
         how: unreached.How = "not connected"
@@ -162,15 +165,6 @@ def _require_success(answer: httpx.Response) -> None:
         raise unreached.refused_by_gateway()
     about = ": it may be of an earlier version, which is to be updated first" if answer.status_code == 404 else ""
     raise JobError("TEAM_UNUSABLE", f"The team's gateway answered with status {answer.status_code}{about}.")
-
-
-def _value(answer: httpx.Response) -> Any:
-    """The value of a good answer. Raises JobError: TEAM_UNREACHABLE for one that is not the gateway's, as a network
-    that wants a person to sign in gives it."""
-    try:
-        return answer.json()["value"]
-    except (ValueError, KeyError, TypeError):
-        raise _other_program() from None
 
 
 def _other_program() -> JobError:

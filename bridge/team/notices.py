@@ -6,7 +6,7 @@ transaction it would take a lock of the whole database until that is on the disk
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 _CHANNEL = "cognee_memory"
+_LISTEN_SECONDS = 1.0
 
 
 def send(connection: Connection, workspace_id: Id) -> None:
@@ -25,12 +26,13 @@ def send(connection: Connection, workspace_id: Id) -> None:
     connection.execute(f"BEGIN; SET LOCAL synchronous_commit = off; {notice}; COMMIT".encode())
 
 
-def listen(connection: Connection) -> None:
-    """Receive the notices of all workspaces from now on."""
+def listen(
+    connection: Connection, began: Callable[[], object], heard: Callable[[str], object], is_stopped: Callable[[], bool]
+) -> None:
+    """Call ``began`` once the notices of all workspaces are received, and ``heard`` with the id of each workspace that
+    one is about, until ``is_stopped``."""
     connection.execute(f"LISTEN {_CHANNEL}".encode())
-
-
-def received(connection: Connection, seconds: float) -> Iterator[str]:
-    """The ids of the workspaces whose notices come within this time, and no more after the first batch."""
-    for notice in connection.notifies(timeout=seconds, stop_after=1):
-        yield notice.payload
+    began()
+    while not is_stopped():
+        for notice in connection.notifies(timeout=_LISTEN_SECONDS, stop_after=1):
+            heard(notice.payload)

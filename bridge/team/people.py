@@ -212,14 +212,13 @@ def _grant(connection: Connection, role: str, *read: str) -> None:
     """Let a role change what belongs to workspaces, and read these tables."""
     if not role.isidentifier():
         raise JobError("ARGUMENT_INVALID", f"{role!r} is no name of a role.")
-    with connection.transaction():
-        connection.execute(
-            f'GRANT USAGE ON SCHEMA cognee_memory TO "{role}";'
-            f' GRANT SELECT, INSERT, UPDATE, DELETE ON {", ".join(_OF_WORKSPACES)} TO "{role}";'
-            f' GRANT SELECT ON {", ".join(read)} TO "{role}"'.encode()
-        )
-        (database,) = connection.execute("SELECT quote_ident(current_database())").fetchone() or ("",)
-        connection.execute(f'REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC, "{role}"'.encode())
+    connection.execute(
+        f'GRANT USAGE ON SCHEMA cognee_memory TO "{role}";'
+        f' GRANT SELECT, INSERT, UPDATE, DELETE ON {", ".join(_OF_WORKSPACES)} TO "{role}";'
+        f' GRANT SELECT ON {", ".join(read)} TO "{role}"'.encode()
+    )
+    (database,) = connection.execute("SELECT quote_ident(current_database())").fetchone() or ("",)
+    connection.execute(f'REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC, "{role}"'.encode())
 
 
 def _require_name(name: str) -> None:

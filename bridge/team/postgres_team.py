@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from jobs.errors import JobError
 
 from . import attachments, leases, notices, rows, shared_jobs
-from .protocol import Call, HostTeam, Incoming, P, R
+from .protocol import Call, Incoming, P, R, Team
 from .rows import Author, Described, Position, SharedRow
-from .server import Connections
 
-_LISTEN_SECONDS = 1.0
+if TYPE_CHECKING:
+    from .server import PersonsConnections, Server
 
 
-class PostgresTeam(HostTeam):
-    """``HostTeam`` over a server's connections."""
+class PostgresTeam(Team):
+    """``Team`` over a server's connections, with all that a pool needs, which runs the jobs."""
 
-    def __init__(self, server: Connections) -> None:
+    def __init__(self, server: Server | PersonsConnections) -> None:
         self._server = server
 
     def run(self, call: Call[P, R], *arguments: P.args, **named: P.kwargs) -> R:
@@ -41,19 +42,9 @@ class PostgresTeam(HostTeam):
             after = rows.rows_after(connection, workspace_id, 0 if is_all else position.seq)
             yield Incoming(found, iter(()) if found.position == position else after, is_all)
 
-    def commit(
-        self,
-        workspace_id: str,
-        before: Position,
-        changed: Iterable[SharedRow],
-        jobs: Sequence[str],
-        author: Author,
-        format_: int,
-    ) -> Position:
-        with self._server.connection() as connection:
-            return rows.commit(connection, workspace_id, before, changed, jobs, author, format_)
-
     def attachment(self, workspace_id: str, job_id: str) -> Iterator[bytes]:
+        """The parts of what is attached to a job, as they were sent. Raises JobError: TEAM_UNUSABLE unless they are
+        whole."""
         with self._server.connection() as connection:
             digest, parts = attachments.whole(connection, workspace_id, job_id) or ("", 0)
         found = sha256()
@@ -67,6 +58,14 @@ class PostgresTeam(HostTeam):
 
     def close(self) -> None:
         self._server.close()
+
+    # --- a workspace whose jobs run here ---
+
+    commit = Call(rows.commit)
+    submit = Call(shared_jobs.submit)
+    keep_receipt = Call(attachments.keep_receipt)
+    receipts = Call(attachments.receipts)
+    receipt = Call(attachments.receipt)
 
     # --- a pool of workers, for all workspaces ---
 
@@ -87,8 +86,4 @@ class PostgresTeam(HostTeam):
     def listen_to_all(self, wake: Callable[[], None], is_stopped: Callable[[], bool]) -> None:
         """Call ``wake`` at once, and whenever somebody tells of a change of any workspace, until ``is_stopped``."""
         with self._server.connection_of_its_own() as connection:
-            notices.listen(connection)
-            wake()  # what happened before is not noticed
-            while not is_stopped():
-                if any(notices.received(connection, _LISTEN_SECONDS)):
-                    wake()
+            notices.listen(connection, wake, lambda workspace_id: wake(), is_stopped)  # what was before is not noticed

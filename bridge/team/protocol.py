@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -161,32 +161,6 @@ class Team(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close all connections."""
-
-
-class HostTeam(Team):
-    """The team as a pool has it, which runs the jobs."""
-
-    @abstractmethod
-    def commit(
-        self,
-        workspace_id: str,
-        before: Position,
-        changed: Iterable[SharedRow],
-        jobs: Sequence[str],
-        author: Author,
-        format_: int,
-    ) -> Position:
-        """As ``rows.commit``. Raises JobError: TEAM_CONFLICT, TEAM_LEASE_LOST."""
-
-    @abstractmethod
-    def attachment(self, workspace_id: str, job_id: str) -> Iterator[bytes]:
-        """The parts of what is attached to a job, as they were sent. Raises JobError: TEAM_UNUSABLE unless they are
-        whole."""
-
-    submit = Call(shared_jobs.submit)
-    keep_receipt = Call(attachments.keep_receipt)
-    receipts = Call(attachments.receipts)
-    receipt = Call(attachments.receipt)
 
 
 CALLS: dict[str, Call[Any, Any]] = {call.name: call for call in vars(Team).values() if isinstance(call, Call)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import psycopg
 from psycopg import errors
@@ -38,16 +38,6 @@ _NETWORK: dict[str, Any] = {
 _OF_SERVER = "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3"
 _SILENT_SECONDS = 10
 _SILENT_READER_SECONDS = 300  # without locks; a slow laptop may take the gateway's rows this slowly
-
-
-class Connections(Protocol):
-    """Connections to the team's database. All raise JobError: TEAM_UNREACHABLE, TEAM_REFUSED, TEAM_NEWER,
-    TEAM_UNUSABLE."""
-
-    def connection(self) -> AbstractContextManager[Connection]: ...
-    def snapshot(self) -> AbstractContextManager[Connection]: ...
-    def connection_of_its_own(self) -> AbstractContextManager[Connection]: ...
-    def close(self) -> None: ...
 
 
 class Server:

@@ -144,7 +144,7 @@ def _post(connection: Connection, workspace_id: str, node: str, job: Job, record
             return "other"
         if state != "ended" or generation >= record.generation:
             return "known"
-    if attaches(job.kind, job.payload) and not attachments.is_whole(connection, workspace_id, record.job_id):
+    if attaches(job.kind, job.payload) and attachments.whole(connection, workspace_id, record.job_id) is None:
         return "unattached"
     values = (
         workspace_id, record.job_id, record.job_sha256, record.kind, record.kind in NEEDS_GRAPH, node,

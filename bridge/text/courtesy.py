@@ -7,12 +7,30 @@ in, they count as words and change the meaning that is compared; ``benchmarks/ro
 from __future__ import annotations
 
 import re
-from functools import cache
+
+from ..pattern import pattern
 
 _LEAST_LETTERS = 8  # of what remains; a shorter rest may itself be what is looked for
 # Only such a query is compared with the patterns, which take longer to compile than a question to answer.
 _FIRST_WORDS = frozenset(
     "hi hello hey good please can could would will i i'd i’d i'm i’m do tell remind show explain let help".split()
+)
+_WANTED = (
+    r"(?:(?:tell|remind|show|explain to) (?:me|us)|let (?:me|us) know"
+    r"|help (?:me|us) (?:to )?(?:understand|remember|recall|find out))"
+)
+_KNOW = r"(?:know|understand|find out|hear|ask)"
+_OPENING = pattern(
+    r"(?:(?:hi|hello|hey|good (?:morning|afternoon|evening))(?: there| all| everyone)?[,!.]+"
+    r"|please,?"
+    rf"|(?:can|could|would|will) you (?:please |kindly |maybe )?{_WANTED}"
+    rf"|i(?:['’]d| would) (?:really )?(?:like|love) to {_KNOW}|i (?:just )?(?:want|wanted|need) to {_KNOW}"
+    r"|i(?:['’]m| am| was) (?:just )?wondering|do you (?:happen to )?(?:know|remember|recall)"
+    rf"|{_WANTED}),?\s+",
+    re.IGNORECASE,
+)
+_CLOSING = pattern(
+    r"[,.!?;]\s*(?:please|(?:many )?thanks|thank you)(?: (?:so|very) much| a lot| in advance)?\s*[.!]*$", re.IGNORECASE
 )
 
 
@@ -21,9 +39,8 @@ def without_courtesy(query: str) -> str:
     words = query.lower().split(None, 1)
     if not words or (words[0].rstrip(",!.") not in _FIRST_WORDS and not _may_close(query)):
         return query
-    opening, closing = _patterns()
-    rest = closing.sub("", query)
-    while found := opening.match(rest):
+    rest = _CLOSING.sub("", query)
+    while found := _OPENING.match(rest):
         rest = rest[found.end() :]
     return rest if sum(map(str.isalnum, rest)) >= _LEAST_LETTERS else query
 
@@ -31,23 +48,3 @@ def without_courtesy(query: str) -> str:
 def _may_close(query: str) -> bool:
     ending = query[-30:].lower()
     return "please" in ending or "thank" in ending
-
-
-@cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The patterns of one opening and of the closing."""
-    wanted = (
-        r"(?:(?:tell|remind|show|explain to) (?:me|us)|let (?:me|us) know"
-        r"|help (?:me|us) (?:to )?(?:understand|remember|recall|find out))"
-    )
-    know = r"(?:know|understand|find out|hear|ask)"
-    opening = (
-        r"(?:(?:hi|hello|hey|good (?:morning|afternoon|evening))(?: there| all| everyone)?[,!.]+"
-        r"|please,?"
-        rf"|(?:can|could|would|will) you (?:please |kindly |maybe )?{wanted}"
-        rf"|i(?:['’]d| would) (?:really )?(?:like|love) to {know}|i (?:just )?(?:want|wanted|need) to {know}"
-        r"|i(?:['’]m| am| was) (?:just )?wondering|do you (?:happen to )?(?:know|remember|recall)"
-        rf"|{wanted}),?\s+"
-    )
-    closing = r"[,.!?;]\s*(?:please|(?:many )?thanks|thank you)(?: (?:so|very) much| a lot| in advance)?\s*[.!]*$"
-    return re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE)

@@ -7,10 +7,11 @@ cut at them; in Japanese they are written in hiragana.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cache
 from typing import Literal
+
+from ..pattern import pattern
 
 OtherLanguage = Literal["de", "fr"]
 
@@ -30,11 +31,17 @@ _UNSURE: dict[OtherLanguage, list[str]] = {
 }
 
 # Where Chinese runs are cut. Only expressions that are part of no other word.
-_CHINESE = (
+_CHINESE = pattern(
     "为什么|是什么|什么|怎么样|怎么|怎样|哪里|哪儿|哪个|哪些|多少|多久|多长|多大|时候|我们|你们|他们|咱们|如何|应该|可以|是否"
     "|能不能|有没有|一个|这个|那个|这些|那些|请问|里面|现在|之前|之后|用来|星期几"
 )
-_CHINESE_END = "[吗呢吧啊了的]+$"
+_CHINESE_END = pattern("[吗呢吧啊了的]+$")
+_HIRAGANA = pattern("[\u3041-\u309f]")
+_HAN = pattern("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_ENDINGS = {
+    "de": pattern("(?:ungen|innen|en|er|es|em|e|n|s|t)$"),
+    "fr": pattern("(?:aient|ions|aux|al|ent|ées|ons|ait|ant|ée|és|er|ez|es|é|e|s)$"),
+}
 
 
 def other_language(words: Iterable[str], english: frozenset[str]) -> OtherLanguage | None:
@@ -65,32 +72,14 @@ def stem(word: str, language: OtherLanguage) -> str | None:
 
     ``oberfläche`` gives ``oberfläch``, which ``Oberflächentests`` begins with as well.
     """
-    found = _endings()[language].sub("", word)
+    found = _ENDINGS[language].sub("", word)
     return found if len(word) > 5 and len(found) > 4 else None
-
-
-@cache
-def _endings() -> dict[OtherLanguage, re.Pattern[str]]:
-    return {
-        "de": re.compile("(?:ungen|innen|en|er|es|em|e|n|s|t)$"),
-        "fr": re.compile("(?:aient|ions|aux|al|ent|ées|ons|ait|ant|ée|és|er|ez|es|é|e|s)$"),
-    }
 
 
 def content_runs(run: str) -> list[str]:
     """The parts of a run of Chinese characters between its function words; the run itself if there is nothing else."""
-    cut = [part for part in _chinese().split(_chinese_end().sub("", run)) if part]
+    cut = [part for part in _CHINESE.split(_CHINESE_END.sub("", run)) if part]
     return cut or [run]
-
-
-@cache
-def _chinese() -> re.Pattern[str]:
-    return re.compile(_CHINESE)
-
-
-@cache
-def _chinese_end() -> re.Pattern[str]:
-    return re.compile(_CHINESE_END)
 
 
 def is_grammar(pair: str) -> bool:
@@ -101,14 +90,4 @@ def is_grammar(pair: str) -> bool:
     A Chinese character followed by hiragana may be a verb: ``使う``.
     """
     first, second = pair[0], pair[1]
-    hiragana, han = _scripts()
-    return bool(hiragana.match(first)) or first == "何" or (bool(hiragana.match(second)) and not han.match(first))
-
-
-@cache  # a class of so many characters takes a millisecond to compile, which most questions do not need
-def _scripts() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Hiragana and Chinese characters."""
-    return (
-        re.compile("[\u3041-\u309f]"),
-        re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"),
-    )
+    return bool(_HIRAGANA.match(first)) or first == "何" or (bool(_HIRAGANA.match(second)) and not _HAN.match(first))

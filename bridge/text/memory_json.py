@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..memory import GIVEN, LABELS, LISTS, Memory, Metadata, TimeScope
 from .sections import scope_text
-from .template import render, render_record
+from .template import summary_text
 
 if TYPE_CHECKING:
     from ..memory_shapes import Labels
@@ -19,13 +19,12 @@ def as_payload(memory: Memory) -> dict[str, Any]:
 
     ``metadata.type`` is ``conversation_summary``, ``decision_record`` or ``legacy``. Unknown values are null.
     """
-    m = memory.metadata
     metadata: dict[str, Any] = {
         "type": "conversation_summary" if memory.kind == "summary" else memory.kind,
         "memory_id": memory.id,
         "memory_number": memory.number,
     }
-    labels = labels_of(m)
+    labels = labels_of(memory.metadata)
     content = memory.content
     if content is None:
         known = {name: value for name, value in labels.items() if name not in GIVEN}
@@ -45,10 +44,7 @@ def as_payload(memory: Memory) -> dict[str, Any]:
     }
     if memory.kind == "decision_record":
         metadata["compaction_source"] = list(memory.sources)
-        text = render_record(content, m, memory.sources)
-    else:
-        text = render(content, m)
-    return {"text": text, "metadata": metadata, "index_fields": list(INDEX_FIELDS)}
+    return {"text": summary_text(memory), "metadata": metadata, "index_fields": list(INDEX_FIELDS)}
 
 
 def labels_of(metadata: Metadata) -> Labels:

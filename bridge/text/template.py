@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..memory import Content, MemoryKind, Metadata
+from ..memory import Content, Memory, MemoryKind, Metadata
 from ..pattern import pattern
 from .conversation import Conversation, parse_conversation, render_conversation, without_metadata_line
 from .metadata_block import BLOCK, metadata_error, normalise_metadata, read_metadata, write_metadata
@@ -25,6 +25,7 @@ from .sections import content_of, lines_of, newlines, normalise, read_items, tid
 __all__ = [
     "Conversation", "Enriched", "Legacy", "Parsed", "Plain", "normalise", "normalise_metadata", "parse",
     "parse_conversation", "readable", "render", "render_conversation", "render_plain", "render_record", "sections",
+    "summary_text",
 ]  # fmt: skip
 
 VERSION = "1.0"
@@ -93,6 +94,15 @@ def render_record(content: Content, metadata: Metadata, sources: Sequence[str] =
     The content's ``context`` is the narrative; ``sources`` are the ids of the merged memories.
     """
     return _render("decision_record", content, metadata, sources)
+
+
+def summary_text(memory: Memory) -> str:
+    """The text to show. It is rendered from the present fields, since a stored text would show an old status."""
+    if memory.content is None:
+        return memory.text
+    if memory.kind == "decision_record":
+        return render_record(memory.content, memory.metadata, memory.sources)
+    return render(memory.content, memory.metadata)
 
 
 def readable(text: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..pattern import pattern
@@ -35,6 +35,7 @@ CHARACTERS += (
     r"\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u1000-\u102a\u103f\u1780-\u17b3"
 )
 _MARKS = r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
+_CJK_RUN, _MARK_RUN = pattern(f"[{CHARACTERS}]+"), pattern(f"[{_MARKS}]+")
 # Accents of Greek and Cyrillic letters; the index itself folds those of Latin ones.
 _ACCENTS = pattern("(?<=[\u0370-\u04ff])[\u0300\u0301\u0308\u0342]+")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
@@ -92,17 +93,6 @@ class Term(NamedTuple):
         if not self.match.startswith("("):
             return (self,)
         return tuple(Term(match, self.text) for match in self.match[1:-1].split(" OR "))
-
-
-@cache
-def _cjk_run() -> re.Pattern[str]:
-    """The pattern for runs of CJK characters. Compiled on first use, since that is slow and most queries are ASCII."""
-    return re.compile(f"[{CHARACTERS}]+")
-
-
-@cache
-def _marks() -> re.Pattern[str]:
-    return re.compile(f"[{_MARKS}]+")
 
 
 def index_text(text: str) -> str:
@@ -184,7 +174,7 @@ def _chunk_terms(chunk: str, *, is_marked: bool) -> Iterator[Term]:
     signed = _sign_words(chunk)
     for name in signed:
         yield _phrase([name], chunk, is_name=True)
-    runs = [] if chunk.isascii() else _cjk_run().findall(_marks().sub("", chunk))
+    runs = [] if chunk.isascii() else _CJK_RUN.findall(_MARK_RUN.sub("", chunk))
     if len(words) > 1 and not runs:
         yield _phrase(words, chunk, is_name=not signed and (is_marked or _is_name(chunk, words)))
         file = _FOLDER.split(chunk)[-1]
@@ -194,7 +184,7 @@ def _chunk_terms(chunk: str, *, is_marked: bool) -> Iterator[Term]:
         yield from _run_terms(run, is_name=is_marked and run == chunk)
     is_alone = len(words) == 1 and not signed
     for word in words:
-        if not (runs and _cjk_run().match(word)):
+        if not (runs and _CJK_RUN.match(word)):
             yield from _word_terms(word, is_alone=is_alone, is_name=is_alone and (is_marked or _is_code(word)))
 
 
@@ -252,7 +242,7 @@ def _words(chunk: str) -> list[str]:
 
 def _spaced(text: str) -> str:
     """The text with blanks around each character of a script without blanks."""
-    return text if text.isascii() else _cjk_run().sub(lambda run: f" {' '.join(run[0])} ", _marks().sub("", text))
+    return text if text.isascii() else _CJK_RUN.sub(lambda run: f" {' '.join(run[0])} ", _MARK_RUN.sub("", text))
 
 
 def _parts(word: str) -> list[str]:

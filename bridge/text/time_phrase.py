@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import Literal, NamedTuple
 
+from ..pattern import pattern
 from .function_words import function_words
 from .terms import STOP_WORDS, query_terms
 from .time_words import Language
@@ -102,6 +102,13 @@ _EVENT = (
     r"\b(?:before|after|since|until|during)\ (?:the|our|that|this)\ (?:\w[\w.-]*\ ){0,2}?"
     r"(?:release|launch|migration|incident|outage|rewrite|upgrade|meeting|offsite|holidays|freeze|kick-?off|audit)\b"
 )
+_FLAGS = re.IGNORECASE | re.VERBOSE
+_DATED = {"en": pattern(_ENGLISH, _FLAGS), "de": pattern(_GERMAN, _FLAGS), "fr": pattern(_FRENCH, _FLAGS)}
+_UNDATED: dict[PhraseKind, re.Pattern[str]] = {
+    "latest": pattern(_LATEST, _FLAGS),
+    "earliest": pattern(_EARLIEST, _FLAGS),
+    "event": pattern(_EVENT, _FLAGS),
+}
 
 # A deadline or a plan is no time of a memory.
 _AHEAD = re.compile(
@@ -165,8 +172,8 @@ def find_time_phrase(question: str, languages: Iterable[Language] = ("en", "de",
     if not found:
         found = [
             (match.start(), match.end(), TimePhrase("", "", kind))
-            for kind, pattern in _undated().items()
-            if (match := pattern.search(text))
+            for kind, form in _UNDATED.items()
+            if (match := form.search(text))
         ][:1]
     if len(found) != 1:  # of two times it is not clear which one is meant
         return None
@@ -177,8 +184,8 @@ def find_time_phrase(question: str, languages: Iterable[Language] = ("en", "de",
 
 def _dated(text: str, language: Language) -> Iterator[tuple[int, int, TimePhrase]]:
     """The phrases of the text that have a date, with their start and end."""
-    pattern, at = _pattern(language), 0
-    while match := pattern.search(text, at):
+    form, at = _DATED[language], 0
+    while match := form.search(text, at):
         at = end = match.end()
         word, first, second = (match["word"] or "").casefold(), match["clear"] or match["bare"], ""
         if match["bare"] and not word:
@@ -186,7 +193,7 @@ def _dated(text: str, language: Language) -> Iterator[tuple[int, int, TimePhrase
         kind = _KINDS.get(word, "in")
         if word in ("between", "from"):
             joint = _SECOND.match(text, end)
-            other = joint and pattern.match(text, joint.end())
+            other = joint and form.match(text, joint.end())
             if other and not other["word"]:
                 kind, second, at = "between", other["clear"] or other["bare"], other.end()
                 end = at
@@ -205,18 +212,3 @@ def _is_meant(text: str, phrase: str, kind: PhraseKind, first: str) -> bool:
     if kind not in ("before", "until") and not _DAY_OR_YEAR.match(first):
         return True
     return _PAST.search(text) is not None and not (kind == "in" and _PRESENT.search(text) and _DAY_OR_YEAR.match(first))
-
-
-# These are compiled when they are needed.
-
-
-@cache
-def _pattern(language: Language) -> re.Pattern[str]:
-    forms = {"en": _ENGLISH, "de": _GERMAN, "fr": _FRENCH}
-    return re.compile(forms[language], re.IGNORECASE | re.VERBOSE)
-
-
-@cache
-def _undated() -> dict[PhraseKind, re.Pattern[str]]:
-    tables: dict[PhraseKind, str] = {"latest": _LATEST, "earliest": _EARLIEST, "event": _EVENT}
-    return {kind: re.compile(form, re.IGNORECASE | re.VERBOSE) for kind, form in tables.items()}

@@ -207,7 +207,7 @@ class Engine:
             Settings(batch_size=3, slice_seconds=0.002), now=lambda: world.now,
         )  # fmt: skip
         self.intake = Intake(place, self.ledger, LIMITS, self.enqueue, now=lambda: world.now)
-        verbs = {"pause": lambda _: self.runner.paused.set(), "resume": lambda _: self.resume()}
+        verbs = {"pause": self.runner.paused.set, "resume": self.resume}
         self.control = Control(place, self.ledger, self.runner.cancel, verbs)
         self.enqueue()
 

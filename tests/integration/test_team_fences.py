@@ -293,7 +293,7 @@ def test_without_fences_a_memory_is_lost(tmp_path: Path, team: PostgresTeam, mon
         return fenced(connection, workspace_id, found.position, *rest)
 
     monkeypatch.setattr(TeamStore, "use_lease", nothing)
-    monkeypatch.setattr(rows, "commit", unfenced)
+    monkeypatch.setattr(vars(PostgresTeam)["commit"], "function", unfenced)
     answered, found = two_writers(tmp_path, team)
     assert len(answered) == 2
     assert not set(answered) <= set(found)

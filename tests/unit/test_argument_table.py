@@ -7,7 +7,7 @@ from typing import Any, get_args
 from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, PRESETS, Argument
 from bridge.interface.arguments import Parser, add_explain_options
 from bridge.memory import Status
-from bridge.settings import Settings, default_of, names, table
+from bridge.settings import SETTINGS, Settings, names, table
 
 
 def options() -> dict[str, argparse.Action]:
@@ -34,7 +34,7 @@ def test_a_setting_has_the_default_of_its_argument() -> None:
     for argument in of_settings.values():
         assert argument.setting in names()
         adapts = argument.setting == "relevance_floor"  # a given floor is fixed, the default is not
-        assert default_of(argument.setting) == (None if adapts else argument.default)
+        assert SETTINGS[argument.setting].default == (None if adapts else argument.default)
 
 
 def test_a_text_that_says_what_the_presets_are_says_it_right() -> None:

@@ -11,7 +11,7 @@ import pytest
 from harness import sql
 from transcript_shelf import WORKSPACE, home_in, lines_of, only_transcript, read
 
-from bridge.capture.readers import cursor_editor, opencode
+from bridge.capture.readers import foreign_database
 from bridge.capture.readers.cursor import READER as CURSOR
 from bridge.capture.readers.opencode import READER
 from bridge.capture.readers.reader import Home
@@ -219,7 +219,7 @@ def test_unknown_kinds_are_counted_and_a_newer_version_is_reported(tmp_path: Pat
 
 
 def test_damaged_and_too_large_values_are_counted_and_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opencode, "MAX_VALUE", 2000)
+    monkeypatch.setattr(foreign_database, "MAX_VALUE", 2000)
     path = database_in(
         tmp_path, session(), [asked(1, text("A question"), text("x" * 3000)), answered(2, text("An answer"))]
     )
@@ -388,7 +388,7 @@ def test_messages_inside_of_the_record_are_read_as_older_versions_keep_them(tmp_
 
 
 def test_gone_damaged_unknown_and_large_messages_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cursor_editor, "MAX_VALUE", 2000)
+    monkeypatch.setattr(foreign_database, "MAX_VALUE", 2000)
     said = [bubble(1, "A question"), bubble(2, "x" * 3000), bubble(7, "odd"), *[bubble(2)] * 2, bubble(2, "An answer")]
     path = composer(tmp_path, said)
     sql(path, "DELETE FROM cursorDiskKV WHERE key LIKE '%:b3'")

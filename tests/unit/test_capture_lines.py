@@ -166,7 +166,7 @@ def test_a_tools_folder_that_is_itself_a_link_is_read(tmp_path: Path) -> None:
 
 def test_a_folder_that_does_not_exist_has_no_transcripts(tmp_path: Path) -> None:
     assert list(READER.transcripts(home_in(tmp_path / "none"), tmp_path)) == []
-    assert transcript_file.described("codex", "x", [tmp_path / "none"]) is None
+    assert list(transcript_file.described("codex", "x", [tmp_path / "none"])) == []
 
 
 def test_a_session_with_more_links_than_remembered_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

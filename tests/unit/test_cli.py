@@ -566,7 +566,7 @@ def test_whoever_stops_waiting_is_told_how_to_find_the_job(
     assert compact.main([*given, "--topic-id", "t"]) == 130
     told = capfd.readouterr()
     named = [line.rpartition(" ")[2].rstrip(".") for line in told.err.splitlines()]
-    assert (told.out, sorted(named)) == ("", sorted(entry.path.stem for entry in spool.inbox(place.workspace.spool)))
+    assert (told.out, sorted(named)) == ("", sorted(path.stem for path in spool.inbox(place.workspace.spool)))
     assert len(named) == 3
 
 

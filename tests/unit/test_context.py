@@ -22,7 +22,7 @@ from bridge.search.snapshot import Snapshot
 from bridge.search.standings import Standings
 from bridge.settings import Settings
 
-FACTORS = Factors(Relevance(0.5, 0.5, 0.5), 1.0, 1.0, None, 0.5)
+FACTORS = Factors(Relevance(0.5, 0.5, 0.5), 1.0, 1.0, 0.5)
 
 
 @pytest.fixture(scope="module")

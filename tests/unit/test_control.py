@@ -2,10 +2,10 @@
 
 import json
 import os
-from collections.abc import Callable
+from functools import partial
 from itertools import permutations
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from inbox_door import job_of
@@ -29,17 +29,14 @@ class Desk:
         self.ledger = ledger_type(self.place, [], has_committed=lambda record: record.job_id in self.effects)
         self.obeyed: list[str] = []
         self.full = False
-        verbs = {verb: self.obey(verb) for verb in ("pause", "resume", "drain", "prune")}
+        verbs = {verb: partial(self.obey, verb) for verb in ("pause", "resume", "drain", "prune")}
         self.control = Control(self.place, self.ledger, self.ledger.cancel, verbs)
         self.ledger.accept([(job_of("a"), lifecycle.accept(job_of("a"), clock.now()))])
 
-    def obey(self, verb: str) -> Callable[[dict[str, Any]], None]:
-        def obeyed(request: dict[str, Any]) -> None:
-            if self.full:
-                raise OSError(28, "No space left on device")
-            self.obeyed.append(verb)
-
-        return obeyed
+    def obey(self, verb: str) -> None:
+        if self.full:
+            raise OSError(28, "No space left on device")
+        self.obeyed.append(verb)
 
     def announced(self) -> list[str]:
         return [record.job_id for record in self.ledger.take_announced()]
@@ -168,8 +165,8 @@ def test_a_rejected_job_is_dismissed_with_its_files(desk: Desk) -> None:
     for name in ("b", "bc"):
         desk.place.dropped(name).write_bytes(b"{")
         error = JobError("JSON_INVALID")
-        entry = next(entry for entry in spool.inbox(desk.place) if entry.name == name)
-        spool.reject(desk.place, entry, error, lifecycle.reject(name, error, clock.now()), clock.iso(clock.now()))
+        dropped = desk.place.dropped(name)
+        spool.reject(desk.place, dropped, error, lifecycle.reject(name, error, clock.now()), clock.iso(clock.now()))
     desk.ask("dismiss-b.json", {"job_id": "b", "generation": 1})
     assert sorted(path.name for path in desk.place.rejected.iterdir()) == ["bc.1.json", "bc.1.reason.json"]
     assert spool.read_record(desk.place, "b") is None
@@ -298,7 +295,7 @@ def test_a_request_that_is_still_being_written_is_left_alone(desk: Desk) -> None
 def test_a_request_that_came_while_the_former_was_obeyed_is_obeyed_too(desk: Desk) -> None:
     path = desk.place.request("prune")
 
-    def again(request: dict[str, Any]) -> None:
+    def again() -> None:
         desk.obeyed.append("prune")
         if len(desk.obeyed) == 1:
             files.replace(path, b'{"again": true}')

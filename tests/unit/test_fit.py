@@ -108,7 +108,7 @@ def test_only_a_hit_near_the_floor_with_little_meaning_and_without_a_name_may_be
 
 def hit(number: int, semantic: float, *, weak: bool) -> tuple[Memory, Factors]:
     memory = Memory(f"m{number}", number, "legacy", Metadata(), "2026-11-20T12:00:00Z", text="A text.")
-    return memory, Factors(NEAR._replace(semantic_score=semantic), 1.0, 1.0, None, semantic, is_weak=weak)
+    return memory, Factors(NEAR._replace(semantic_score=semantic), 1.0, 1.0, semantic, is_weak=weak)
 
 
 def test_behind_a_weak_first_hit_stays_only_what_fits_better_and_is_not_weak() -> None:

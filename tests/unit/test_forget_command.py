@@ -30,7 +30,7 @@ def forget(workspace: Workspace, *arguments: str) -> int:
 def asked_for(workspace: Workspace) -> list[object]:
     if not workspace.spool.root.exists():
         return []
-    return [json.loads(entry.path.read_bytes())["payload"] for entry in spool.inbox(workspace.spool)]
+    return [json.loads(path.read_bytes())["payload"] for path in spool.inbox(workspace.spool)]
 
 
 def on_a_terminal(monkeypatch: pytest.MonkeyPatch, answer: str) -> io.StringIO:

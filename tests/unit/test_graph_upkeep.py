@@ -15,10 +15,10 @@ from bridge.graph import installed
 from bridge.settings import Settings
 from bridge.store.values import GraphLag
 from jobs import clock
-from worker.scheduling.graph_upkeep import GraphUpkeep, Machine, Rules, is_due, machine_now
+from worker.scheduling.graph_upkeep import GraphUpkeep, Machine, is_due, machine_now
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-RULES = Rules(changes=20, hours=24.0, idle_seconds=300.0)
+RULES = Settings(graph_idle_changes=20, graph_idle_hours=24.0, child_idle_seconds=300.0)
 IDLE = Machine(on_battery=False, load=0.1)
 BATTERY, BUSY = replace(IDLE, on_battery=True), replace(IDLE, load=0.9)
 
@@ -37,15 +37,15 @@ WORTH_IT = [
     (5000, 1000, 299, IDLE, RULES, False),
     (5000, 1000, 900, BATTERY, RULES, False),
     (5000, 1000, 900, BUSY, RULES, False),
-    (5000, 1000, 900, IDLE, replace(RULES, changes=0), False),
-    (1, 1000, 900, IDLE, replace(RULES, changes=1, hours=0), False),
-    (2, 0, 0, IDLE, Rules(2, 24, 0), True),
+    (5000, 1000, 900, IDLE, RULES.changed(graph_idle_changes=0), False),
+    (1, 1000, 900, IDLE, RULES.changed(graph_idle_changes=1, graph_idle_hours=0), False),
+    (2, 0, 0, IDLE, RULES.changed(graph_idle_changes=2, child_idle_seconds=0), True),
 ]
 
 
 @pytest.mark.parametrize(("changes", "hours", "idle_seconds", "machine", "rules", "due"), WORTH_IT)
 def test_it_is_worth_it_for_many_or_after_a_day_on_an_idle_machine_with_mains(
-    changes: int, hours: float, idle_seconds: float, machine: Machine, rules: Rules, due: bool
+    changes: int, hours: float, idle_seconds: float, machine: Machine, rules: Settings, due: bool
 ) -> None:
     lag = GraphLag(changes, clock.iso(NOW - timedelta(hours=hours)), has_graph=True)
     assert is_due(lag, NOW, idle_seconds, machine, rules) == due

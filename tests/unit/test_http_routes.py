@@ -426,8 +426,8 @@ def test_activity_is_counted_in_equal_spans(place: Operated) -> None:
 
 
 def test_rejected_files_are_listed_with_why(own: Operated) -> None:
-    entry = spool.Entry(own.workspace.spool.dropped("bad"), "bad")
-    entry.path.write_bytes(b"{<script>")
+    entry = own.workspace.spool.dropped("bad")
+    entry.write_bytes(b"{<script>")
     spool.reject(own.workspace.spool, entry, JobError("JSON_INVALID"), None, clock.iso(clock.now()))
     found = own.found("/v1/rejected?limit=5")
     assert found["total"] == 1

@@ -141,7 +141,7 @@ def test_a_drain_waits_for_a_job_that_its_runner_does_not_show_yet(bench: Bench)
     """Between a job's record and its request to the child, the runner has no running request."""
     job_id = bench.running()
     assert not bench.worker._runner.running
-    bench.worker._drain({})
+    bench.worker._drain()
     bench.worker._stop_if_done()
     assert not bench.worker._stop.is_set()
     bench.worker._ledger.apply({job_id: lifecycle.Succeeded({})})
@@ -170,7 +170,7 @@ def test_a_drained_worker_that_was_idle_stops_only_once(bench: Bench, monkeypatc
     monkeypatch.setattr(bench.worker._child, "end_for_good", lambda: interrupted.append(True))
     bench.worker._leaves_when_idle = True
     bench.worker._active_at = -1e9
-    bench.worker._drain({})
+    bench.worker._drain()
     bench.worker._stop_if_done()
     assert bench.worker._stop.is_set()
     assert interrupted == []

@@ -266,7 +266,7 @@ def test_a_hit_has_its_best_passages_only_if_they_are_asked_for(tmp_path: Path) 
 # --- hits in a token budget ---
 
 
-FACTORS = Factors(Relevance(0.5, 0.5, 0.5), 1.0, 1.0, None, 0.5)
+FACTORS = Factors(Relevance(0.5, 0.5, 0.5), 1.0, 1.0, 0.5)
 
 
 def ranked(*texts: str) -> list[tuple[Memory, Factors]]:

@@ -48,7 +48,7 @@ class Clone:
         self.ledger = Ledger(self.workspace.spool, [])
         self.intake = Intake(self.workspace.spool, self.ledger, LIMITS)
         self.asked: list[str] = []
-        verbs = {"pause": lambda request: self.asked.append("pause")}
+        verbs = {"pause": lambda: self.asked.append("pause")}
         self.control = Control(self.workspace.spool, self.ledger, self.ledger.cancel, verbs)
 
     def scan(self) -> None:

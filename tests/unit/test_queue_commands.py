@@ -32,7 +32,7 @@ def rejected(place: Place, name: str) -> None:
     path = place.spool.inbox / name
     path.write_text("{}")
     error = JobError("NAME_INVALID", "'Bad Name.json' does not name a job.")
-    spool.reject(place.spool, spool.Entry(path, None), error, None, clock.iso(clock.now()))
+    spool.reject(place.spool, path, error, None, clock.iso(clock.now()))
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def test_what_came_with_a_repository_runs_only_where_it_or_its_error_is_named(ni
         dropped = spool.drop(night.spool, name, encode({"schema_version": 1, "job_id": name, "kind": "noop"}))
         now = clock.now()
         record = lifecycle.reject(name, JobError(code), now, 1)
-        spool.reject(night.spool, spool.Entry(dropped, name), JobError(code), record, clock.iso(now))
+        spool.reject(night.spool, dropped, JobError(code), record, clock.iso(now))
     assert retried(night, "--state", "rejected") == ["full-1"]
     assert "brought" not in " ".join(retried(night, "--since", "9999d"))
     assert retried(night, "--error", "FILE_NOT_TRUSTED") == ["brought-1"]

@@ -174,7 +174,7 @@ def test_rounding_twice_is_rounding_once(value: float) -> None:
 def scored(score: float, status: str | None = "Active", created: str = "2026-11-01T00:00:00Z", id: str = "a") -> tuple:
     kind = "legacy" if status is None else "summary"
     memory = Memory(id, 1, kind, Metadata(status=status, created_at=created), "2026-11-01T00:00:00Z")  # type: ignore[arg-type]
-    return memory, Factors(Relevance(score, score, score), 1.0, 1.0, None, score)
+    return memory, Factors(Relevance(score, score, score), 1.0, 1.0, score)
 
 
 def test_hits_are_ordered_by_score_then_status_then_age_then_id() -> None:

@@ -83,7 +83,7 @@ def test_a_folder_that_has_stood_still_is_not_even_listed(place: SpoolPaths, mon
     os.utime(place.results, (0, 0))
     found = RecordCache(place)
     number = found.refresh()
-    monkeypatch.setattr(record_cache.os, "scandir", lambda _: pytest.fail("the folder was listed"))
+    monkeypatch.setattr(record_cache.plain_files, "entries", lambda _: pytest.fail("the folder was listed"))
     assert found.refresh() == number
 
 

@@ -40,7 +40,7 @@ def rejected(place: SpoolPaths, name: str, code: str = "BACKLOG_FULL", *, record
     path.write_bytes(encode({"schema_version": 1, "job_id": name[:-5], "kind": "check", "payload": {}}))
     error = JobError(code)
     refused = lifecycle.reject(name[:-5], error, NOW) if record else None
-    return spool.reject(place, spool.Entry(path, name[:-5]), error, refused, clock.iso(NOW))
+    return spool.reject(place, path, error, refused, clock.iso(NOW))
 
 
 @contextmanager
@@ -140,10 +140,10 @@ def test_without_a_state_the_default_ones_are_meant_and_the_oldest_come_first() 
         }  # fmt: skip
 
     found = [brief("new", "failed", 9), brief("old", "failed", 3), brief("gone", "cancelled", 4)]
-    assert selection.selected(found, ("failed",)) == ["old", "new"]
-    assert selection.selected(found, ("failed",), states=("cancelled",)) == ["gone"]
-    assert selection.selected(found, ("failed",), since=clock.iso(NOW.replace(hour=5))) == ["new"]
-    assert selection.selected(found, ("failed",), error="Y") == []
+    assert selection.selected_for("retry", found) == ["old", "new"]
+    assert selection.selected_for("retry", found, states=("cancelled",)) == ["gone"]
+    assert selection.selected_for("retry", found, since=clock.iso(NOW.replace(hour=5))) == ["new"]
+    assert selection.selected_for("retry", found, error="Y") == []
 
 
 # --- cancelling ---
@@ -272,7 +272,7 @@ def test_a_file_whose_id_belongs_to_another_job_is_no_success(workspace: Workspa
     path = place.inbox / "mine.json"
     other = {"schema_version": 1, "job_id": "mine", "kind": "compact", "payload": {"topic_id": "t"}}
     path.write_bytes(encode(other))
-    kept = spool.reject(place, spool.Entry(path, "mine"), JobError("JOB_ID_CONFLICT"), None, clock.iso(NOW))
+    kept = spool.reject(place, path, JobError("JOB_ID_CONFLICT"), None, clock.iso(NOW))
     with worker(place, lambda _: None):
         outcome = requests.ask(workspace, "retry", [kept.name], start=False)
     assert outcome.jobs == []

@@ -21,7 +21,7 @@ from worker.inbox.intake import Intake
 from worker.scheduling import retention
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.recovery import recover
-from worker.scheduling.retention import EndedJob, Timetable, expired_jobs, prune, prune_all
+from worker.scheduling.retention import Timetable, expired_jobs, prune, prune_all
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SECONDS = NOW.timestamp()
@@ -29,12 +29,12 @@ DAY = 86_400.0
 KEEP = Settings(keep_succeeded_days=7, keep_failed_days=30, keep_ended_jobs=100, keep_rejected_files=100)
 
 
-def aged(*days: float) -> list[EndedJob]:
+def aged(*days: float) -> list[tuple[float, str]]:
     """Jobs called ``0``, ``1``, … that ended so many days ago."""
-    return [EndedJob(str(number), SECONDS - each * DAY) for number, each in enumerate(days)]
+    return [(SECONDS - each * DAY, str(number)) for number, each in enumerate(days)]
 
 
-def goes(found: list[EndedJob], keep: Settings = KEEP, state: State | None = "succeeded") -> list[str]:
+def goes(found: list[tuple[float, str]], keep: Settings = KEEP, state: State | None = "succeeded") -> list[str]:
     return list(expired_jobs(found, keep, SECONDS, lambda name: state))
 
 
@@ -50,7 +50,7 @@ def test_what_has_ended_is_kept_for_its_days_and_no_longer(state: State, days: f
 
 
 def test_what_ended_at_the_same_time_goes_in_the_order_of_its_names() -> None:
-    found = [EndedJob(name, SECONDS) for name in "bca"]
+    found = [(SECONDS, name) for name in "bca"]
     assert goes(found, KEEP.changed(keep_ended_jobs=1)) == ["a", "b"]
 
 
@@ -91,14 +91,14 @@ def test_what_goes_is_exactly_what_is_over(
     found = aged(*(days for days, _ in jobs))
     states = {str(number): state for number, (_, state) in enumerate(jobs)}
     gone = list(expired_jobs(found, keep, SECONDS, lambda name: states[name]))
-    oldest = sorted(found, key=lambda each: (each.ended_at, each.name))
-    assert gone == [each.name for each in oldest if each.name in gone], "the oldest first, each once"
-    too_many = {each.name for each in oldest[: max(0, len(oldest) - most)]}
-    for each in found:
-        state = states[each.name]
+    oldest = [name for _, name in sorted(found)]
+    assert gone == [name for name in oldest if name in gone], "the oldest first, each once"
+    too_many = oldest[: max(0, len(oldest) - most)]
+    for ended_at, name in found:
+        state = states[name]
         longest = succeeded_days if state == "succeeded" else failed_days
-        is_over = state is not None and (each.name in too_many or (SECONDS - each.ended_at) / DAY > longest)
-        assert (each.name in gone) == is_over, each
+        is_over = state is not None and (name in too_many or (SECONDS - ended_at) / DAY > longest)
+        assert (name in gone) == is_over, name
 
 
 # --- when ---
@@ -150,7 +150,7 @@ def rejected(place: SpoolPaths, name: str, days: float) -> Path:
     dropped = place.inbox / name
     if not os.path.lexists(dropped):
         dropped.write_bytes(b"?")
-    kept = spool.reject(place, spool.Entry(dropped, None), JobError("NAME_INVALID"), None, "2026-11-20T12:00:00Z")
+    kept = spool.reject(place, dropped, JobError("NAME_INVALID"), None, "2026-11-20T12:00:00Z")
     grown_old(kept.with_suffix(".reason.json"), days)
     return kept
 

@@ -286,7 +286,7 @@ def test_a_code_of_a_later_version_is_as_the_schema_says() -> None:
 def test_the_reason_and_the_requests_hold_the_known_fields(tmp_path: Path) -> None:
     place = Workspace(tmp_path).spool
     spool.prepare(place)
-    kept = spool.reject(place, spool.Entry(spool.drop(place, "a", b"{}"), "a"), JobError("JSON_INVALID"), None, "x")
+    kept = spool.reject(place, spool.drop(place, "a", b"{}"), JobError("JSON_INVALID"), None, "x")
     assert known(shapes.RejectionReason) == required(shapes.RejectionReason)
     assert set(json.loads(kept.with_suffix(".reason.json").read_bytes())) == known(shapes.RejectionReason)
     told = client.submit(place, "check", {})

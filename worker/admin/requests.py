@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from jobs import client, heartbeat, launch
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
+from jobs.lock import is_held
 from jobs.model import Record
 from jobs.rejected_files import drop_again, kept_file
 from jobs.states import IN_INBOX, LIVE, REPLAYABLE
@@ -176,7 +177,7 @@ def _await(spool_paths: SpoolPaths, paths: Iterable[Path], seconds: float) -> se
     """Wait until the worker has removed all these files. Returns those left after ``seconds`` or without a worker."""
     deadline = time.monotonic() + seconds
     left = {path for path in paths if path.exists()}
-    while left and time.monotonic() < deadline and client.is_worker_running(spool_paths):
+    while left and time.monotonic() < deadline and is_held(spool_paths.lock):
         time.sleep(_LOOK_SECONDS)
         left = {path for path in left if path.exists()}
     return {path for path in left if path.exists()}

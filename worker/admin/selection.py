@@ -107,30 +107,16 @@ def job_rows(spool_paths: SpoolPaths) -> list[JobRow]:
     return cache.rows()
 
 
-def selected(
-    rows: Iterable[JobRow],
-    default: Sequence[str],
-    *,
-    states: Sequence[str] = (),
-    kind: str | None = None,
-    error: str | None = None,
-    contains: str | None = None,
-    since: str | None = None,
+def selected_for(
+    verb: str, rows: Iterable[JobRow], *, states: Sequence[str] = (), error: str | None = None, **filters: Any
 ) -> list[str]:
-    """The ids of the job rows that match, oldest first. Without ``states``, those of ``default``.
-
-    ``since`` leaves out jobs that were accepted or ended before that time.
-    """
-    matching = filtered(rows, states=states or default, kind=kind, error=error, contains=contains, since=since)
-    return [row["job_id"] for row in sorted(matching, key=record_cache.sort_key)]
-
-
-def selected_for(verb: str, rows: Iterable[JobRow], **filters: Any) -> list[str]:
-    """As ``selected``, for a verb of ``VERBS``: a retry leaves out files that came with a repository, unless ``error``
-    is their code."""
-    if verb == "retry" and filters.get("error") is None:
+    """The ids of the job rows that match as in ``filtered``, oldest first, for a verb of ``VERBS``: without ``states``,
+    those that it is for by default. A retry leaves out files that came with a repository, unless ``error`` is their
+    code."""
+    if verb == "retry" and error is None:
         rows = [row for row in rows if row["error"] is None or row["error"]["code"] not in BROUGHT]
-    return selected(rows, VERBS[verb].default, **filters)
+    matching = filtered(rows, states=states or VERBS[verb].default, error=error, **filters)
+    return [row["job_id"] for row in sorted(matching, key=record_cache.sort_key)]
 
 
 def filtered(rows: Iterable[JobRow], *, since: str | None = None, **filters: Any) -> list[JobRow]:
@@ -149,9 +135,9 @@ def waiting(spool_paths: SpoolPaths) -> list[InboxFile]:
     if not spool_paths.root.is_dir():
         return []
     inbox_files: list[InboxFile] = []
-    for entry in spool.inbox(spool_paths):
+    for path in spool.inbox(spool_paths):
         try:
-            inbox_files.append({"file": entry.path.name, "at": entry.path.lstat().st_mtime})
+            inbox_files.append({"file": path.name, "at": path.lstat().st_mtime})
         except FileNotFoundError:
             continue
     return sorted(inbox_files, key=lambda item: item["at"])

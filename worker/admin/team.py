@@ -207,13 +207,8 @@ def _copy(seen: Copy, machine: Machine | None, behind: int | None, here: Members
     """``behind``: of the copy here, as memory.db has it now; what the team knows of it is older."""
     is_here = seen.node == here.node or seen.node.endswith(f"/{here.node}")  # a gateway puts the person before it
     return {
-        "node": seen.node,
+        **cast("TeamCopy", clock.with_texts(asdict(seen))),
         "behind": seen.behind if behind is None or not is_here else behind,
-        "forgets": seen.forgets,
-        "forgotten": seen.forgotten,
-        "version": seen.version,
-        "seen_at": clock.iso(seen.seen_at),
-        "is_silent": seen.is_silent,
         "label": None if machine is None else machine.label,
         "has_access": machine is None or machine.has_access,
     }

@@ -119,7 +119,7 @@ def _check_room(scope: Scope, settings: Settings, job: Any) -> None:
     from bridge.text.template import parse
     from jobs.payloads import Ingest
 
-    from ..inbox.intake import Reject, decide
+    from ..inbox.intake import decide
 
     if isinstance(job.payload, Ingest) and job.payload.summary_text is not None:
         parse(job.payload.summary_text)
@@ -131,9 +131,7 @@ def _check_room(scope: Scope, settings: Settings, job: Any) -> None:
     scope.records.refresh()
     waiting = sum(1 for brief in scope.records.rows() if brief["state"] not in ENDS)
     free = shutil.disk_usage(spool_paths.root).free
-    verdict = decide(job, earlier, settings.max_active_jobs - waiting, free, settings.min_free_bytes)
-    if isinstance(verdict, Reject):
-        raise verdict.error
+    decide(job, earlier, settings.max_active_jobs - waiting, free, settings.min_free_bytes)
 
 
 # --- cancel, retry and dismiss ---
@@ -159,7 +157,7 @@ def many(verb: str) -> Callable[..., ManyAsked]:
         error: str | None = None,
     ) -> ManyAsked:  # fmt: skip
         """Raises JobError: ARGUMENT_INVALID for no selection or two, and for a wrong list of ids."""
-        filters = {"states": (state,) if state else (), "kind": kind, "error": error}
+        filters: dict[str, Any] = {"states": (state,) if state else (), "kind": kind, "error": error}
         if job_ids is None and not any(filters.values()):
             raise JobError("ARGUMENT_INVALID", "Name the jobs: by job_ids, or by state, kind or error.")
         if job_ids is None:

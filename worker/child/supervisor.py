@@ -40,9 +40,7 @@ class ChildEnded(Exception):
 class Child:
     """At most one child process. ``ask`` starts it if necessary. Only one thread may use ``ask``, but any ``end``."""
 
-    def __init__(
-        self, workspace: Workspace, settings: Settings, counters: Counters | None = None, *, is_pool: bool = False
-    ) -> None:
+    def __init__(self, workspace: Workspace, settings: Settings, *, is_pool: bool = False) -> None:
         """``is_pool``: the child works on copies of many workspaces in the folder ``workspace``, by turns:
         ``workspace_id`` says on which, and ``person`` as whom, where row-level security shows each what is theirs."""
         self._workspace = workspace
@@ -50,7 +48,7 @@ class Child:
         self.workspace_id: str | None = None
         self.person: str | None = None
         self._settings = settings
-        self.counters = counters or Counters()
+        self.counters = Counters()
         self._process: ChildProcess | None = None
         self._ended_for_good = False
         self._last_used = time.monotonic()

@@ -25,7 +25,7 @@ from jobs.layout import Workspace
 from jobs.lock import Lock
 
 from ..child.protocol import CRITICAL_SECONDS
-from ..processes import is_orphan, processes
+from ..processes import processes
 from ..wording import counted
 from . import workspace as doctor_workspace
 
@@ -127,13 +127,13 @@ def _remove_left(workspace: Workspace, settings: Settings, trust_state: trust.Tr
 
 def _end_orphans(workspace: Workspace, settings: Settings, trust_state: trust.TrustState | None) -> str:
     """Wait for the orphans to exit, which takes seconds since their input is closed; then kill those that hang."""
-    orphans = [each for each in processes(workspace) if is_orphan(each)]
+    orphans = [each for each in processes(workspace) if each.is_orphan]
     known = []
     for orphan in orphans:
         with contextlib.suppress(psutil.NoSuchProcess):
             known.append(psutil.Process(orphan.pid))
     _, left = psutil.wait_procs(known, timeout=_PATIENCE_SECONDS)
-    still = {each.pid for each in processes(workspace) if is_orphan(each)}
+    still = {each.pid for each in processes(workspace) if each.is_orphan}
     killed = [process for process in left if process.pid in still]
     for process in killed:
         with contextlib.suppress(psutil.NoSuchProcess):

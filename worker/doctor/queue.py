@@ -63,8 +63,8 @@ class Facts:
         self.leaving = heartbeat is not None and heartbeat["state"] in ("draining", "exiting")
         self.follows_team = copy_age.read(workspace) is not None  # then a missing worker is a finding about the team
         self.from_elsewhere = files_from_elsewhere(workspace, settings.config_folder)
-        entries = spool.inbox(paths) if paths.root.is_dir() else []
-        self.inbox = _ages((entry.path for entry in entries if entry.path.name not in self.from_elsewhere), now)
+        waiting = spool.inbox(paths) if paths.root.is_dir() else []
+        self.inbox = _ages((path for path in waiting if path.name not in self.from_elsewhere), now)
         self.requests = _ages(_files(paths.control), now)
         self.rejected = sum(1 for path in _files(paths.rejected) if path.name.endswith(".reason.json"))
         by_id = {brief["job_id"]: brief for brief in briefs}

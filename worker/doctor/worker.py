@@ -22,7 +22,7 @@ from jobs.layout import Workspace
 from jobs.lock import NOTE_LIMIT, is_held
 
 from .. import boot
-from ..processes import is_orphan, processes
+from ..processes import processes
 from ..version import VERSION
 from ..wording import MIB
 from .entries import modified_at
@@ -189,7 +189,7 @@ def process_findings(facts: Facts) -> Iterator[Finding]:
         yield finding("WORKERS_MANY", "worker", f"Their process ids are {ids}.", count=len(workers))
     if facts.successor:
         yield finding("SUCCESSOR_WAITS", "worker")
-    orphans = [process for process in facts.processes if is_orphan(process)]
+    orphans = [process for process in facts.processes if process.is_orphan]
     if orphans:
         ids = ", ".join(f"{process.pid} ({process.role})" for process in orphans)
         yield finding("ORPHANS", "processes", f"Their process ids are {ids}.", count=len(orphans))

@@ -3,7 +3,6 @@ a request that only waits, see ``polls``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from bridge.team import people, unreached
@@ -27,12 +26,7 @@ def caller_of(server: Server, authorization: str | None) -> Caller:
             found = people.person_of(connection, token.strip())
         if found is not None:
             return Caller(*found)
-    raise refused()
-
-
-def refused() -> JobError:
-    """The error for a token that is not in force."""
-    return unreached.refused_by_gateway()
+    raise unreached.refused_by_gateway()
 
 
 def unknown() -> JobError:
@@ -40,9 +34,9 @@ def unknown() -> JobError:
     return JobError("TEAM_NOT_SHARED", "There is no such workspace for you.")
 
 
-def named(caller: Caller) -> Callable[[str], str]:
+def named(caller: Caller, node: str) -> str:
     """A machine's name, which nobody else can take: it begins with the person's."""
-    return lambda node: f"{caller.person}/{node}"
+    return f"{caller.person}/{node}"
 
 
 def require_visible(server: Server, caller: Caller, workspace_id: str) -> None:

@@ -208,7 +208,7 @@ class Gateway:
                 if workspace_id is not None:
                     access.require_visible(self._server, caller, workspace_id)
                 if "node" in arguments:
-                    arguments["node"] = named(caller)(arguments["node"])
+                    arguments["node"] = named(caller, arguments["node"])
                 answer = access.team_for(self._server, caller, workspace_id).run(call, **arguments)
                 if call.is_news(answer):
                     with self._server.connection() as connection:
@@ -281,7 +281,7 @@ class Gateway:
                 )
                 require_format(head.format, known_format())
                 rows = self._rows(kept, head.dimensions)
-                team.share(what, head.change_id, rows, Author(named(caller)(head.node)))
+                team.share(what, head.change_id, rows, Author(named(caller, head.node)))
 
             return _answer(await to_thread.run_sync(work))
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 import time
+from functools import partial
 from typing import NamedTuple
 
 from bridge.team import notices
@@ -15,7 +16,6 @@ from jobs.errors import JobError
 log = logging.getLogger("gateway")
 
 _AGAIN_SECONDS = 2.0
-_LISTEN_SECONDS = 1.0
 
 
 class Heard(NamedTuple):
@@ -124,14 +124,11 @@ class Hub:
 
     def _listen(self) -> None:
         assert self._loop is not None
+        begin = partial(self._loop.call_soon_threadsafe, self._listens)
         while not self._stop.is_set():
             try:
                 with self._server.connection_of_its_own() as connection:
-                    notices.listen(connection)
-                    self._loop.call_soon_threadsafe(self._listens)
-                    while not self._stop.is_set():
-                        for workspace_id in notices.received(connection, _LISTEN_SECONDS):
-                            self.tell(workspace_id)
+                    notices.listen(connection, begin, self.tell, self._stop.is_set)
             except JobError as error:
                 log.warning("notices are not received: %s", error)
                 self._loop.call_soon_threadsafe(self._listens_not, error)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -111,12 +111,9 @@ class Limits:
             bucket.left -= size
             return bucket.wait_for(0)
 
-    @asynccontextmanager
-    async def transfer(self, person: str) -> AsyncIterator[None]:
+    def transfer(self, person: str) -> AbstractAsyncContextManager[None]:
         """A turn to send or get rows. Raises JobError: TEAM_LIMITED if none comes for a while."""
-        turns = self._transfers.setdefault(person, asyncio.Semaphore(_TRANSFERS))
-        async with _turn(turns, person):
-            yield
+        return _turn(self._transfers.setdefault(person, asyncio.Semaphore(_TRANSFERS)), person)
 
     @asynccontextmanager
     async def question(self, person: str) -> AsyncIterator[None]:

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from bridge.team import copies, people, rows
+from bridge.team import copies, people, rows, unreached
 from bridge.team.server import Connection, Server, name_person
 from jobs.errors import JobError
 
-from .access import Caller, named, refused, unknown
+from .access import Caller, named, unknown
 
 log = logging.getLogger("gateway")
 
@@ -124,7 +124,8 @@ class Polls:
                 self._machines.pop(digest, None)
         for workspace_id, node in known:
             if found.get((workspace_id, node)) is None:
-                self._end(workspace_id, machine.caller.token_id, unknown() if is_in_force else refused())
+                error = unknown() if is_in_force else unreached.refused_by_gateway()
+                self._end(workspace_id, machine.caller.token_id, error)
 
     def _look_at(self, connection: Connection, caller: Caller, place: _Place, known: str | None) -> str | None:
         """The last change of a workspace, after telling of what nobody has told; None if the person may not see it."""
@@ -133,7 +134,7 @@ class Polls:
         registered = rows.registered(connection, workspace_id)
         if registered is None or not people.may_see(connection, caller.person, workspace_id):
             return None
-        copies.note_seen(connection, workspace_id, named(caller)(node))
+        copies.note_seen(connection, workspace_id, named(caller, node))
         if known not in (None, registered.position.change):
             self._tell(workspace_id)
         return registered.position.change

@@ -40,7 +40,7 @@ class Control:
         paths: SpoolPaths,
         ledger: Ledger,
         cancel: Callable[[str], Cancellation],
-        verbs: Mapping[str, Callable[[dict[str, Any]], None]],
+        verbs: Mapping[str, Callable[[], object]],
     ) -> None:
         self._paths = paths
         self._ledger = ledger
@@ -85,7 +85,7 @@ class Control:
             error, name = redaction.clean_error(error), redaction.shown_name(path)
             log.warning("request %s refused: %s", name, error)
             if plain_files.is_real_folder(path.lstat()):  # no client makes one, so somebody may miss what is in it
-                spool.reject(self._paths, spool.Entry(path, None), error, None, clock.iso(clock.now()), name=name)
+                spool.reject(self._paths, path, error, None, clock.iso(clock.now()), name=name)
                 return
         with steps.fault_point("control.remove"):
             spool.remove_if_unchanged(path, status)
@@ -97,7 +97,7 @@ class Control:
         ``Ledger.replay``.
         """
         if name in self._verbs:
-            self._verbs[name](request)
+            self._verbs[name]()
             return True
         verb, _, job_id = name.partition("-")
         if verb not in ("cancel", "retry", "dismiss") or not is_job_id(job_id):

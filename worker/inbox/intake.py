@@ -11,8 +11,9 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 
 from bridge.privacy.log_lines import fields
 from bridge.privacy.redaction import without_secrets
@@ -20,7 +21,6 @@ from bridge.settings import Settings
 from bridge.text.template import parse
 from jobs import clock, lifecycle, plain_files, spool
 from jobs.errors import JobError
-from jobs.ids import is_job_id
 from jobs.layout import SpoolPaths
 from jobs.model import Job, Record
 from jobs.parse import parse_job
@@ -39,48 +39,22 @@ _MOST_REJECTED = 250  # in a scan; then retention removes the oldest before more
 _AGAIN_SECONDS = 5.0  # before a file that could not be read or removed is tried again
 
 
-@dataclass(frozen=True, slots=True)
-class Accept:
-    """Accept the job, as this generation of its id."""
+def decide(job: Job, earlier: Record | None, room: int, free_bytes: int, min_free_bytes: int) -> int | None:
+    """The generation of its id as which a valid job is accepted; None if the same job was accepted before.
 
-    job: Job
-    generation: int
-
-
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """The same job was accepted before: only remove the file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reject:
-    """Reject the file with this error."""
-
-    error: JobError
-
-
-Verdict = Accept | Duplicate | Reject
-
-
-def decide(job: Job, earlier: Record | None, room: int, free_bytes: int, min_free_bytes: int) -> Verdict:
-    """The verdict on a valid job, from the record with its id (``earlier``) and the free room.
-
-    ``room``: the number of jobs that may still be accepted. Rejects with JOB_ID_CONFLICT, BACKLOG_FULL or DISK_FULL.
+    Decided from the record with its id (``earlier``) and the free room. ``room``: the number of jobs that may still be
+    accepted. Raises JobError: JOB_ID_CONFLICT, BACKLOG_FULL or DISK_FULL.
     """
     if earlier is not None and earlier.state != "rejected":
         if earlier.job_sha256 == job.sha256:
-            return Duplicate()
-        return Reject(
-            JobError("JOB_ID_CONFLICT", f"The id {job.job_id!r} belongs to another job, which is {earlier.state}.")
-        )
+            return None
+        raise JobError("JOB_ID_CONFLICT", f"The id {job.job_id!r} belongs to another job, which is {earlier.state}.")
     if room <= 0:
-        return Reject(JobError("BACKLOG_FULL"))
+        raise JobError("BACKLOG_FULL")
     if free_bytes < min_free_bytes:
         mib = free_bytes // (1024 * 1024)
-        return Reject(
-            JobError("DISK_FULL", f"The disk has {mib} MiB left; {min_free_bytes // (1024 * 1024)} are kept free.")
-        )
-    return Accept(job, earlier.generation + 1 if earlier else 1)
+        raise JobError("DISK_FULL", f"The disk has {mib} MiB left; {min_free_bytes // (1024 * 1024)} are kept free.")
+    return earlier.generation + 1 if earlier else 1
 
 
 class Intake:
@@ -124,10 +98,10 @@ class Intake:
         self._waits_for_git = bool(entries) and self._provenance.must_wait()
         if self._waits_for_git:
             return 0
-        present = {entry.path.name for entry in entries}
+        present = {path.name for path in entries}
         self._growing = {name: seen for name, seen in self._growing.items() if name in present}
         self._postponed = {name: seen for name, seen in self._postponed.items() if name in present}
-        entries = [entry for entry in entries if not self._is_postponed(entry)]
+        entries = [path for path in entries if not self._is_postponed(path)]
         self._until = time.monotonic() + _LOOK_SECONDS
         self._rejected_in_scan = 0
         size = _FIRST_TOGETHER
@@ -136,57 +110,51 @@ class Intake:
             entries, size = entries[size:], min(2 * size, _TOGETHER)
         return accepted
 
-    def _take(self, entries: list[spool.Entry]) -> int:
-        verdicts: list[tuple[Job, Record]] = []
+    def _take(self, entries: list[Path]) -> int:
+        accepted: list[tuple[Job, Record]] = []
         read: dict[str, os.stat_result] = {}
         room = self._settings.max_active_jobs - self._ledger.count()
         free = shutil.disk_usage(self._paths.root).free
         try:
-            self._judge(entries, verdicts, read, room, free)
+            self._judge(entries, accepted, read, room, free)
         finally:  # an error with one file must not stop the valid ones before it
-            if verdicts:
-                self._accept(verdicts, read)
-        return len(verdicts)
+            if accepted:
+                self._accept(accepted, read)
+        return len(accepted)
 
     def _judge(
         self,
-        entries: list[spool.Entry],
-        verdicts: list[tuple[Job, Record]],
+        entries: list[Path],
+        accepted: list[tuple[Job, Record]],
         read: dict[str, os.stat_result],
         room: int,
         free: int,
     ) -> None:
-        """Read the entries; add valid jobs to ``verdicts`` and their files' statuses to ``read``; reject the others."""
-        for entry in entries:
+        """Read the entries; add valid jobs to ``accepted`` and their files' statuses to ``read``; reject the others."""
+        for path in entries:
             # Searching a large file for secrets takes seconds.
             if time.monotonic() > self._until or self._rejected_in_scan >= _MOST_REJECTED:
                 self.has_more = True
                 break
             try:
-                job, status = self._read(entry)
-                verdict = decide(
-                    job, self._earlier(job.job_id), room - len(verdicts), free, self._settings.min_free_bytes
+                job, status = self._read(path)
+                generation = decide(
+                    job, self._earlier(job.job_id), room - len(accepted), free, self._settings.min_free_bytes
                 )
+                if generation is None:
+                    spool.remove_if_unchanged(path, status)
+                    continue
             except FileNotFoundError:
                 continue
             except JobError as error:
-                if not self._may_still_grow(entry, error):
-                    self._reject(entry, error)
+                if not self._may_still_grow(path, error):
+                    self._reject(path, error)
                 continue
             except OSError as error:  # such as a device error; the other files are still read
-                self._postpone(entry, error, _AGAIN_SECONDS)
+                self._postpone(path, error, _AGAIN_SECONDS)
                 continue
             read[job.job_id] = status
-            match verdict:
-                case Accept(job, generation):
-                    verdicts.append((job, lifecycle.accept(job, self._now(), generation)))
-                case Duplicate():
-                    try:
-                        spool.remove_if_unchanged(entry.path, status)
-                    except OSError as error:
-                        self._postpone(entry, error, _AGAIN_SECONDS)
-                case Reject(reason):
-                    self._reject(entry, reason)
+            accepted.append((job, lifecycle.accept(job, self._now(), generation)))
 
     def _accept(self, accepted: list[tuple[Job, Record]], read: dict[str, os.stat_result]) -> None:
         try:
@@ -197,12 +165,13 @@ class Intake:
                     log.info("accepted", extra=of_job(record))
             self._accepted()
 
-    def _read(self, entry: spool.Entry) -> tuple[Job, os.stat_result]:
-        self._provenance.require_own(entry.path)
-        if entry.name is None or not is_job_id(entry.name):
-            raise JobError("NAME_INVALID", f"{self._shown(entry)!r} does not name a job.")
-        data, status = plain_files.read_plain(entry.path, self._settings.max_job_bytes)
-        job = parse_job(entry.name, data, max_attempts=self._settings.max_attempts, test_jobs=self._settings.test_jobs)
+    def _read(self, path: Path) -> tuple[Job, os.stat_result]:
+        self._provenance.require_own(path)
+        job_id = spool.job_id_of(path)
+        if job_id is None:
+            raise JobError("NAME_INVALID", f"{self._shown(path)!r} does not name a job.")
+        data, status = plain_files.read_plain(path, self._settings.max_job_bytes)
+        job = parse_job(job_id, data, max_attempts=self._settings.max_attempts, test_jobs=self._settings.test_jobs)
         if self._settings.redact_secrets:
             job = without_secrets(job)
         from jobs.payloads import Ingest  # loaded with the first job
@@ -217,7 +186,7 @@ class Intake:
         except ValueError as error:
             raise JobError("JOB_ID_CONFLICT", f"The record under the id {job_id!r} is damaged.") from error
 
-    def _may_still_grow(self, entry: spool.Entry, error: JobError) -> bool:
+    def _may_still_grow(self, path: Path, error: JobError) -> bool:
         """Whether an invalid file may still be being written.
 
         Clients that write in place are tolerated: the file is rejected only after its size and time have not changed
@@ -226,62 +195,58 @@ class Intake:
         if error.code != "JSON_INVALID" and "names" not in error.details:
             return False
         try:
-            status = entry.path.lstat()
+            status = path.lstat()
         except FileNotFoundError:
             return True
         stamp = (status.st_size, status.st_mtime_ns)
-        seen = self._growing.get(entry.path.name)
+        seen = self._growing.get(path.name)
         if seen is None or seen[0] != stamp:
-            self._growing[entry.path.name] = (stamp, time.monotonic())
+            self._growing[path.name] = (stamp, time.monotonic())
             return True
         return time.monotonic() - seen[1] < self._settings.partial_write_grace
 
-    def _reject(self, entry: spool.Entry, error: JobError) -> None:
-        self._growing.pop(entry.path.name, None)
+    def _reject(self, path: Path, error: JobError) -> None:
+        self._growing.pop(path.name, None)
         redacts = self._settings.redact_secrets
         error = redaction.clean_error(error) if redacts else error
         record = None
-        if entry.name is not None and is_job_id(entry.name) and error.code != "JOB_ID_CONFLICT":
-            try:
-                earlier = self._earlier(entry.name)
-            except JobError:
-                earlier = None  # a damaged record is left to recovery
-                writable = False
-            else:
-                writable = earlier is None or earlier.state == "rejected"
-            if writable:
-                record = lifecycle.reject(entry.name, error, self._now(), earlier.generation + 1 if earlier else 1)
+        job_id = spool.job_id_of(path)
+        if job_id is not None and error.code != "JOB_ID_CONFLICT":
+            with suppress(JobError):  # a damaged record is left to recovery
+                earlier = self._earlier(job_id)
+                if earlier is None or earlier.state == "rejected":
+                    record = lifecycle.reject(job_id, error, self._now(), earlier.generation + 1 if earlier else 1)
         try:
             if redacts:
-                kept = redaction.reject(self._paths, entry, error, record, self._now())
+                kept = redaction.reject(self._paths, path, error, record, self._now())
             else:
-                kept = spool.reject(self._paths, entry, error, record, clock.iso(self._now()))
+                kept = spool.reject(self._paths, path, error, record, clock.iso(self._now()))
         except OSError as failure:
             # For an immovable file, the rejection is recorded, and each try would record another one. After any other
             # error, such as a full disk, nothing of the rejection is left.
-            self._postpone(entry, failure, math.inf if failure.errno in spool.IMMOVABLE else _AGAIN_SECONDS)
+            self._postpone(path, failure, math.inf if failure.errno in spool.IMMOVABLE else _AGAIN_SECONDS)
             return
         self._rejected_in_scan += 1
         self._rejected(error.code)
         about = fields(code=error.code) if record is None else of_job(record, code=error.code)
-        log.warning("rejected file=%r kept=%s", self._shown(entry), kept.name, extra=about)
+        log.warning("rejected file=%r kept=%s", self._shown(path), kept.name, extra=about)
 
-    def _postpone(self, entry: spool.Entry, error: OSError, seconds: float) -> None:
+    def _postpone(self, path: Path, error: OSError, seconds: float) -> None:
         """Log an entry's error and skip the entry until it changes or the time is over."""
-        log.error("left in the inbox file=%r: %s", self._shown(entry), error.strerror)
-        self._postponed[entry.path.name] = (_stamp(entry), time.monotonic() + seconds)
+        log.error("left in the inbox file=%r: %s", self._shown(path), error.strerror)
+        self._postponed[path.name] = (_stamp(path), time.monotonic() + seconds)
 
-    def _shown(self, entry: spool.Entry) -> str:
-        return redaction.shown_name(entry.path, redacts=self._settings.redact_secrets)
+    def _shown(self, path: Path) -> str:
+        return redaction.shown_name(path, redacts=self._settings.redact_secrets)
 
-    def _is_postponed(self, entry: spool.Entry) -> bool:
-        stamp, until = self._postponed.get(entry.path.name, (None, 0.0))
-        return time.monotonic() < until and _stamp(entry) == stamp
+    def _is_postponed(self, path: Path) -> bool:
+        stamp, until = self._postponed.get(path.name, (None, 0.0))
+        return time.monotonic() < until and _stamp(path) == stamp
 
 
-def _stamp(entry: spool.Entry) -> tuple[int, ...] | None:
+def _stamp(path: Path) -> tuple[int, ...] | None:
     try:
-        status = entry.path.lstat()
+        status = path.lstat()
     except OSError:
         return None
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

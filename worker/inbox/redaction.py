@@ -37,10 +37,10 @@ def shown_name(path: Path, *, redacts: bool = True) -> str:
     return (clean_name(name) if redacts else name)[:100]  # in this order: half a secret cannot be recognised
 
 
-def reject(paths: SpoolPaths, entry: spool.Entry, error: JobError, record: Record | None, now: datetime) -> Path:
+def reject(paths: SpoolPaths, path: Path, error: JobError, record: Record | None, now: datetime) -> Path:
     """As ``spool.reject``, without secrets in the name and the content that are kept."""
-    name = clean_name(spool.printable_name(entry.path))
-    return spool.reject(paths, entry, error, record, clock.iso(now), name=name, rewritten=_rewritten(entry.path))
+    name = clean_name(spool.printable_name(path))
+    return spool.reject(paths, path, error, record, clock.iso(now), name=name, rewritten=_rewritten(path))
 
 
 def _rewritten(path: Path) -> spool.Replacement | None:

@@ -24,6 +24,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 
 from bridge.store.mounts import Mount
+from jobs import files
 
 log = logging.getLogger(__name__)
 
@@ -137,12 +138,4 @@ class Watcher(FileSystemEventHandler):  # type: ignore[misc]
         return len(threads) > len(self._folders) and all(thread.is_alive() for thread in threads)
 
     def _identities(self) -> list[tuple[int, int] | None]:
-        return [_identity(folder) for folder in self._folders]
-
-
-def _identity(folder: Path) -> tuple[int, int] | None:
-    try:
-        status = folder.lstat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+        return [files.identity(folder) for folder in self._folders]

@@ -6,6 +6,7 @@ loading cognee takes seconds of a core and hundreds of megabytes, so it must be 
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,20 +20,12 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+log = logging.getLogger(__name__)
+
 _FEWEST = 2  # changes; never for one memory alone
 _MOST_LOAD = 0.7  # processes that want to run, for each core
 _LOOK_AGAIN_SECONDS = 60.0
 _TRY_AGAIN_SECONDS = 3600.0  # after a failure
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """``changes``: as many are worth it; 0: none are. ``hours``: after so many, fewer are. ``idle_seconds``: the time
-    without a job before it begins."""
-
-    changes: int
-    hours: float
-    idle_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +51,29 @@ def machine_now() -> Machine:
     return Machine(battery is not None and battery.power_plugged is False, load)
 
 
-def is_due(lag: GraphLag, now: datetime, idle_seconds: float, machine: Machine, rules: Rules) -> bool:
+def read_lag(workspace: Workspace) -> GraphLag | None:
+    """What the graph lacks; None where it is not installed, or if memory.db cannot be read.
+
+    That is no reason to stop: each job reports it as its own error.
+    """
+    if not installed.is_installed():
+        return None
+    try:
+        with reader_of(workspace).lists() as lists:
+            return GraphLag(0, None, has_graph=False) if lists is None else lists.graph_lag()
+    except JobError as error:
+        log.error("the memory store cannot be read: %s", error)
+        return None
+
+
+def is_due(lag: GraphLag, now: datetime, idle_seconds: float, machine: Machine, settings: Settings) -> bool:
     """Whether the graph is to be brought up to date now. ``idle_seconds``: since the last job, or the start."""
-    if machine.on_battery or machine.load > _MOST_LOAD or idle_seconds < rules.idle_seconds:
+    if machine.on_battery or machine.load > _MOST_LOAD or idle_seconds < settings.child_idle_seconds:
         return False
-    if rules.changes == 0 or lag.changes < _FEWEST:
+    if settings.graph_idle_changes == 0 or lag.changes < _FEWEST:
         return False
     waits = timedelta() if lag.since is None else now - clock.parse(lag.since)
-    return lag.changes >= rules.changes or waits >= timedelta(hours=rules.hours)
+    return lag.changes >= settings.graph_idle_changes or waits >= timedelta(hours=settings.graph_idle_hours)
 
 
 class GraphUpkeep:
@@ -78,16 +86,18 @@ class GraphUpkeep:
         machine: Callable[[], Machine] = machine_now,
     ) -> None:
         self._workspace = workspace
-        self._rules = Rules(settings.graph_idle_changes, settings.graph_idle_hours, settings.child_idle_seconds)
+        self._settings = settings
         self._machine = machine
         self._not_before = 0.0
 
     def is_due(self, changes: int, idle_seconds: float) -> bool:
         """As the function. ``changes``: at least so many are known to wait. It looks at the machine and at memory.db
         once a minute, and for an hour not after a failure."""
-        if changes < _FEWEST or idle_seconds < self._rules.idle_seconds or time.monotonic() < self._not_before:
+        is_too_early = idle_seconds < self._settings.child_idle_seconds or time.monotonic() < self._not_before
+        if changes < _FEWEST or is_too_early:
             return False
-        if installed.is_installed() and is_due(self._lag(), clock.now(), idle_seconds, self._machine(), self._rules):
+        lag = read_lag(self._workspace)
+        if lag is not None and is_due(lag, clock.now(), idle_seconds, self._machine(), self._settings):
             return True
         self._not_before = time.monotonic() + _LOOK_AGAIN_SECONDS
         return False
@@ -95,10 +105,3 @@ class GraphUpkeep:
     def failed(self) -> None:
         """Note that nothing could be delivered."""
         self._not_before = time.monotonic() + _TRY_AGAIN_SECONDS
-
-    def _lag(self) -> GraphLag:
-        try:
-            with reader_of(self._workspace).lists() as lists:
-                return GraphLag(0, None, has_graph=False) if lists is None else lists.graph_lag()
-        except JobError:  # each job reports it as its own error
-            return GraphLag(0, None, has_graph=False)

@@ -58,7 +58,7 @@ class JsonSerializer(Serializer):  # type: ignore[misc]
 
 
 class WakingStorage(SqliteStorage):  # type: ignore[misc]
-    """SQLite storage whose dequeue blocks until an enqueue in this process wakes it, instead of polling.
+    """SQLite storage whose dequeue blocks until ``enqueue_many`` in this process wakes it, instead of polling.
 
     ``on_broken`` is called with the error of a damaged file; ``is_stale`` says whether a message would have no effect.
     """
@@ -71,12 +71,6 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
         self.filled = threading.Condition()  # its lock is reentrant, since ``on_broken`` recreates the file inside it
         self._has_ended = False
         super().__init__(*args, **kwargs)
-
-    def enqueue(self, data: bytes, priority: float | None = None) -> None:
-        """Enqueue one message and wake the consumer."""
-        with self.filled:
-            super().enqueue(data, priority)
-            self.filled.notify()
 
     def enqueue_many(self, messages: Iterable[tuple[bytes, float]]) -> None:
         """Enqueue messages with their priorities in one transaction, and wake the consumer."""

@@ -186,7 +186,7 @@ def _apply_repair(
         log.warning("recovery: %s (record %s, copy %s)", *shown, extra=_about(found))
     match found.repair:
         case "nothing":
-            return None
+            pass
         case "take up":
             return found.record
         case "end attempt" | "bring back":
@@ -197,19 +197,16 @@ def _apply_repair(
             if record.state == "running":
                 record = lifecycle.step(record, ending, now, crash_limits=crash_limits)
                 spool.write_records(spool_paths, [record])
-            if record.ended:
-                spool.retire_copy(spool_paths, found.job_id, keep=keeps_copy(record))
-                return None
-            return record
+            if not record.ended:
+                return record
+            spool.retire_copy(spool_paths, found.job_id, keep=keeps_copy(record))
         case "put away":
             assert found.record is not None
             spool.retire_copy(spool_paths, found.job_id, keep=keeps_copy(found.record))
-            return None
         case "drop copy":
             files.remove(spool_paths.copy(found.job_id))
             # Of an earlier job with the same id, whose pruning was interrupted.
             files.remove(spool_paths.ended_copy(found.job_id))
-            return None
         case "accept copy":
             return _accept_copy(spool_paths, found, now)
         case "give up":
@@ -221,31 +218,29 @@ def _apply_repair(
             if record.state != "running":
                 record = lifecycle.step(record, lifecycle.Started(), now)
             spool.write_records(spool_paths, [lifecycle.step(record, lifecycle.Failed(error), now)])
-            return None
         case "finish pruning":
             files.remove(spool_paths.ended_copy(found.job_id))
-            return None
         case "set aside":
             if found.copy_is == "ended":  # first, since without its record it would look like interrupted pruning
                 _quarantine(spool_paths, spool_paths.ended_copy(found.job_id), now)
             _quarantine(spool_paths, spool_paths.record(found.job_id), now)
-            return None
+    return None
 
 
 def _quarantine(spool_paths: SpoolPaths, path: Path, now: datetime) -> None:
     error = JobError("JSON_INVALID", "The record was damaged and belongs to no job.")
-    spool.reject(spool_paths, spool.Entry(path, path.stem), error, None, clock.iso(now))
+    spool.reject(spool_paths, path, error, None, clock.iso(now))
 
 
 def _accept_copy(spool_paths: SpoolPaths, found: JobFiles, now: datetime) -> Record | None:
     job_id = found.job_id
     try:
-        job = parse_copy(job_id, spool.read_copy(spool_paths, job_id, spool.RECORD_LIMIT))
+        job = parse_copy(job_id, spool.read_copy(spool_paths, job_id))
     except JobError as error:
         if found.record_is == "damaged":
             _quarantine(spool_paths, spool_paths.record(job_id), now)
         refused = lifecycle.reject(job_id, error, now)
-        spool.reject(spool_paths, spool.Entry(spool_paths.copy(job_id), job_id), error, refused, clock.iso(now))
+        spool.reject(spool_paths, spool_paths.copy(job_id), error, refused, clock.iso(now))
         return None
     # Not generation 1: its record is lost, so it may have run. Only the store knows whether its change is committed.
     record = lifecycle.accept(job, now, generation=2)

@@ -11,12 +11,11 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from bridge.settings import Settings
-from jobs import files, spool
+from jobs import files, plain_files, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.states import State
@@ -29,31 +28,23 @@ _MOST_EXCESS = 250  # things that end or are rejected between two prunings at th
 _TOGETHER = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class EndedJob:
-    """An ended job: its id, and its end in seconds since 1970."""
-
-    name: str
-    ended_at: float
-
-
 def expired_jobs(
-    found: Iterable[EndedJob], settings: Settings, now: float, state: Callable[[str], State | None]
+    found: Iterable[tuple[float, str]], settings: Settings, now: float, state: Callable[[str], State | None]
 ) -> Iterator[str]:
-    """The ids of the ended jobs to remove, oldest first.
+    """The ids of the ended jobs to remove, oldest first. ``found``: their ends in seconds since 1970, and their ids.
 
     ``state`` returns the final state of a job; None keeps it. It is called only for jobs that the limits may concern.
     """
-    oldest_first = sorted(found, key=lambda aged: (aged.ended_at, aged.name))
+    oldest_first = sorted(found)
     too_many = max(0, len(oldest_first) - settings.keep_ended_jobs)
-    for number, aged in enumerate(oldest_first):
-        days = (now - aged.ended_at) / _DAY
+    for number, (ended_at, job_id) in enumerate(oldest_first):
+        days = (now - ended_at) / _DAY
         if number >= too_many and days <= min(settings.keep_succeeded_days, settings.keep_failed_days):
             return  # all others are younger
-        ended_as = state(aged.name)
+        ended_as = state(job_id)
         longest = settings.keep_succeeded_days if ended_as == "succeeded" else settings.keep_failed_days
         if ended_as is not None and (number < too_many or days > longest):
-            yield aged.name
+            yield job_id
 
 
 class Timetable:
@@ -96,15 +87,9 @@ def prune_all(
     while prune(workspace, settings, is_live, now):
         if time.monotonic() >= until:
             return None
-    jobs, rejected = (len(_by_name(folder)) for folder in (workspace.spool.results, workspace.spool.rejected))
+    folders = (workspace.spool.results, workspace.spool.rejected)
+    jobs, rejected = (sum(1 for _ in plain_files.entries(folder)) for folder in folders)
     return max(0, min(settings.keep_ended_jobs - jobs, settings.keep_rejected_files - rejected // 2))
-
-
-def _by_name(folder: Path) -> list[str]:
-    try:
-        return os.listdir(folder)  # noqa: PTH208 - of ten thousand files only the number is of interest
-    except FileNotFoundError:
-        return []
 
 
 def prune(
@@ -116,12 +101,8 @@ def prune(
     ``now``: seconds since 1970.
     """
     spool_paths = workspace.spool
-    jobs = list(
-        islice(
-            expired_jobs(_ended(spool_paths, is_live), settings, now, lambda job_id: _end_of(spool_paths, job_id)),
-            at_most,
-        )
-    )
+    expired = expired_jobs(_ended(spool_paths, is_live), settings, now, lambda job_id: _end_of(spool_paths, job_id))
+    jobs = list(islice(expired, at_most))
     spool.prune(spool_paths, jobs)
     rejected = _remove_all(_rejected(spool_paths, settings, now)[:at_most])
     set_aside = _remove_all(_older(workspace.quarantine, settings.keep_failed_days, now))
@@ -131,10 +112,10 @@ def prune(
     return len(jobs) + rejected + set_aside + imports
 
 
-def _ended(spool_paths: SpoolPaths, is_live: Callable[[str], bool]) -> list[EndedJob]:
-    """The jobs that are not live, with the modification time of their records."""
+def _ended(spool_paths: SpoolPaths, is_live: Callable[[str], bool]) -> list[tuple[float, str]]:
+    """The modification times of the records of jobs that are not live, with the job ids."""
     return [
-        EndedJob(path.stem, at)
+        (at, path.stem)
         for path, at in _by_time(spool_paths.results)
         if path.suffix == ".json" and not path.name.startswith(".") and not is_live(path.stem)
     ]
@@ -180,10 +161,9 @@ def _older(folder: Path, days: float, now: float) -> list[Path]:
 def _by_time(folder: Path) -> Sequence[tuple[Path, float]]:
     """The entries of a folder with their modification times, unsorted; empty without the folder."""
     times = []
-    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
-        for entry in entries:
-            with contextlib.suppress(FileNotFoundError):  # it has just been removed
-                times.append((Path(entry.path), entry.stat(follow_symlinks=False).st_mtime))
+    for entry in plain_files.entries(folder):
+        with contextlib.suppress(FileNotFoundError):  # it has just been removed
+            times.append((Path(entry.path), entry.stat(follow_symlinks=False).st_mtime))
     return times
 
 

@@ -75,22 +75,17 @@ class ExecutingJobs:
         self._path = paths.executing
         self._tickets: dict[str, tuple[int, int]] = {}
 
-    def add(self, records: Iterable[Record]) -> None:
-        """Write that the operation of these jobs runs. Raises OSError."""
-        self._tickets |= {record.job_id: record.ticket for record in records}
-        self._write()
-
-    def remove(self, records: Iterable[Record]) -> None:
-        """Write that their operation does not run. Raises OSError."""
-        self.forget(records)
-        self._write()
-
     def forget(self, records: Iterable[Record]) -> None:
-        """As ``remove``, for attempts that have ended, and without writing: their tickets fit no later attempt."""
+        """Their attempts have ended. Nothing is written: their tickets fit no later attempt."""
         for record in records:
             self._tickets.pop(record.job_id, None)
 
-    def _write(self) -> None:
+    def note(self, records: Iterable[Record], *, runs: bool) -> None:
+        """Write whether the operation of these jobs runs. Raises OSError."""
+        if runs:
+            self._tickets |= {record.job_id: record.ticket for record in records}
+        else:
+            self.forget(records)
         files.replace_without_sync(self._path, encode({"schema_version": 1, "tickets": self._tickets}))
 
 
@@ -140,22 +135,19 @@ class LocalJobs:
     def __init__(self, paths: SpoolPaths, ledger: Ledger) -> None:
         self._paths = paths
         self._ledger = ledger
-        self._executing = ExecutingJobs(paths)
+        executing = ExecutingJobs(paths)
         self.startable = ledger.startable
         self.due = ledger.due
         self.kinds_due = ledger.kinds_due
         self.apply = ledger.apply
         self.cancel = ledger.cancel
         self.is_committed = ledger.is_committed
-        self.forget_executing = self._executing.forget
+        self.note_executing = executing.note
+        self.forget_executing = executing.forget
 
     def read(self, job_id: str) -> bytes:
         """The file in the folder."""
-        return spool.read_copy(self._paths, job_id, spool.RECORD_LIMIT)
-
-    def note_executing(self, records: Iterable[Record], *, runs: bool) -> None:
-        """Write it into the file that recovery reads."""
-        (self._executing.add if runs else self._executing.remove)(records)
+        return spool.read_copy(self._paths, job_id)
 
     def without_forgotten_texts(self, event: Event, apply: Apply) -> Event:
         """Scrub the files that a forget job's result names."""

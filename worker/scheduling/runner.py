@@ -109,9 +109,7 @@ class Runner:
 
     def is_stale(self, job_id: str) -> bool:
         """Whether ``run_if_due`` would have no effect: the job ran with others, has ended, or is not due."""
-        if job_id == MAINTENANCE:
-            return False
-        return self._jobs.startable(job_id) is None
+        return job_id != MAINTENANCE and self._jobs.startable(job_id) is None
 
     def run_if_due(self, job_id: str) -> None:
         """Run the job if it is waiting and due, in a batch with others of its kind if the kind allows it."""
@@ -405,7 +403,7 @@ class Runner:
             while self.graph_lag:
                 before = self.graph_lag
                 self.graph_lag = self._child.ask({"kind": DELIVER, "jobs": [], "lease": None})["graph_lag"]
-                if self.stopping.is_set() or self.paused.is_set() or self._jobs.kinds_due():
+                if self._is_halted or self._jobs.kinds_due():
                     return False
                 if self.graph_lag == before:
                     self._upkeep.failed()

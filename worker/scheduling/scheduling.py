@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from bridge.graph import installed
 from bridge.settings import Settings
-from bridge.store.opening import reader_of
-from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..child.supervisor import Child
-from .graph_upkeep import GraphUpkeep
+from .graph_upkeep import GraphUpkeep, read_lag
 from .huey_queue import Queue
 from .ledger import Cancellation, Ledger
 from .runnable_jobs import LocalJobs
@@ -21,8 +17,6 @@ from .runner import MAINTENANCE, Runner
 
 if TYPE_CHECKING:
     from jobs import schema
-
-log = logging.getLogger(__name__)
 
 _LAST_PRIORITY = -1000
 
@@ -43,11 +37,8 @@ class Scheduling(Protocol):
     def announce(self) -> None:
         """Let the jobs run that are new, or due again."""
 
-    def pause(self) -> None:
-        """Start no more jobs here."""
-
     def resume(self) -> None:
-        """Start jobs again."""
+        """Start jobs again, after ``runner.paused`` was set."""
 
     def cancel(self, job_id: str) -> Cancellation:
         """As ``Runner.cancel``, for a job of this machine's folder."""
@@ -89,7 +80,8 @@ class LocalScheduling:
             changed=changed,
             on_requeued=on_requeued,
         )
-        self.runner.graph_lag = _graph_lag(workspace)
+        lag = read_lag(workspace)
+        self.runner.graph_lag = None if lag is None else lag.changes
         self._queue = Queue(workspace.spool.queue_db, self.runner.run_if_due, self._waiting, self.runner.is_stale)
         self.start, self.stop, self.reconcile = self._queue.start, self._queue.stop, self._queue.reconcile
         self.cancel = self.runner.cancel
@@ -100,9 +92,6 @@ class LocalScheduling:
 
     def announce(self) -> None:
         self._queue.put_many((record.job_id, record.priority) for record in self._ledger.take_announced())
-
-    def pause(self) -> None:
-        self.runner.paused.set()
 
     def resume(self) -> None:
         self.runner.paused.clear()
@@ -119,20 +108,4 @@ class LocalScheduling:
         return not runs and (self.runner.paused.is_set() or not is_due)
 
     def describe(self) -> None:
-        return None
-
-
-def _graph_lag(workspace: Workspace) -> int | None:
-    """How many changes the graph lacks from before this start; None if the store cannot be read, or where the graph
-    is not installed.
-
-    That is no reason not to start: each job reports it as its own error.
-    """
-    if not installed.is_installed():
-        return None
-    try:
-        with reader_of(workspace).lists() as lists:
-            return 0 if lists is None else lists.graph_lag().changes
-    except JobError as error:
-        log.error("the memory store cannot be read: %s", error)
         return None

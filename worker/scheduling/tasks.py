@@ -36,7 +36,7 @@ class Tasks:
 
 def read_job(paths: SpoolPaths, job_id: str) -> Job:
     """The worker's copy of a job. Raises JobError, and OSError."""
-    return parse_copy(job_id, spool.read_copy(paths, job_id, spool.RECORD_LIMIT))
+    return parse_copy(job_id, spool.read_copy(paths, job_id))
 
 
 def read_tasks(read: Callable[[str], bytes], batch: Sequence[Record]) -> Tasks:

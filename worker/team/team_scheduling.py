@@ -123,9 +123,6 @@ class TeamScheduling:
         if self._ledger.take_announced():
             self._wake()
 
-    def pause(self) -> None:
-        self.runner.paused.set()
-
     def resume(self) -> None:
         self.runner.paused.clear()
         self._wake()
@@ -363,14 +360,12 @@ class TeamScheduling:
                 if self._exchange.unattached:
                     self._wake_run.set()
                 problem = None
-            except (JobError, OSError) as error:
-                if str(error) != problem:
+            except Exception as error:
+                if not isinstance(error, JobError | OSError):
+                    log.exception("the exchange with the team failed; it is tried again")
+                elif str(error) != problem:
                     problem = str(error)
                     log.warning("the exchange with the team waits: %s", error)
-                pause = _AGAIN_SECONDS
-                self._stop.wait(pause)
-            except Exception:
-                log.exception("the exchange with the team failed; it is tried again")
                 pause = _AGAIN_SECONDS
                 self._stop.wait(pause)
             self._wake_exchange.wait(pause)

@@ -102,8 +102,7 @@ def _measured(folder: Path) -> dict[str, Any]:
 def _waiting_jobs(workspace: Workspace) -> int:
     """The number of jobs that have not run: dropped files and the copies of accepted jobs."""
     accepted = workspace.spool.active.glob("*.json") if workspace.spool.active.is_dir() else ()
-    dropped = (entry.path for entry in spool.inbox(workspace.spool))
-    return len({path.stem for path in (*accepted, *dropped)})
+    return len({path.stem for path in (*accepted, *spool.inbox(workspace.spool))})
 
 
 def _remaining(settings: Settings) -> list[dict[str, str | None]]:

@@ -172,11 +172,8 @@ def show_status(answer: Envelope) -> None:
     table(["copy", "lacks", "to forget", "seen", "version"], rows, right=["lacks", "to forget"])
     if found["failed_jobs"]:
         say("")
-        failed = [
-            [each["job_id"], each["kind"], each["error_code"] or "", each["asked_by"], each["failed_at"]]
-            for each in found["failed_jobs"]
-        ]
-        table(["failed job", "kind", "error", "dropped on", "failed"], failed)
+        columns = {"failed job": "job_id", "kind": "kind", "error": "error_code"}
+        table_of(found["failed_jobs"], columns | {"dropped on": "asked_by", "failed": "failed_at"})
         say("To remove them from this list: cognee-memory team dismiss --all")
     if found["set_aside"]:
         say("")

@@ -20,6 +20,7 @@ from . import claude_code_text, json_lines, transcript_file
 from .calls import Calls
 from .claude_code_chain import Chain, SideChains, is_linked, rewound_nodes
 from .claude_code_heads import Head, head_of
+from .claude_code_text import Reply
 from .fields import at, text
 from .reader import Home
 from .turn_builder import TurnBuilder, Utterance, is_newer, moment
@@ -61,11 +62,8 @@ class ClaudeCode:
                 for path in transcript_file.files(project, ".jsonl"):
                     if path.name.startswith("agent-"):
                         continue
-                    found = transcript_file.described(
-                        self.tool, path.stem, [path, *_agent_files(path)], _title(path, root)
-                    )
-                    if found is not None:
-                        yield found
+                    paths = [path, *_agent_files(path)]
+                    yield from transcript_file.described(self.tool, path.stem, paths, _title(path, root))
 
     def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
         """The session's turns, then those of its sub-agents. What was rewound away is left out.
@@ -134,7 +132,7 @@ class _Conversation:
             case "assistant":
                 yield from self._of_assistant(record, number, part)
             case "attachment":
-                said = claude_code_text.of_attachment(record, left_out)
+                said = Reply(claude_code_text.of_attachment(record, left_out))
                 yield from self._add("user", said, record, number, part)
             case "system":
                 if record.get("subtype") == "compact_boundary" and not part:
@@ -148,7 +146,7 @@ class _Conversation:
         words = claude_code_text.of_user(record, self._findings.left_out)
         if not part and (words.clears or words.compacts):
             yield from self._builder.mark("cleared" if words.clears else "compacted")
-        yield from self._add("user", words.text, record, number, part)
+        yield from self._add("user", Reply(words.text), record, number, part)
 
     def _of_assistant(self, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
         """A streamed message comes in several records with one id, of which one may repeat another's text."""
@@ -163,7 +161,7 @@ class _Conversation:
         self._calls.say(said)
         for call_id, call in reply.calls:
             self._calls.begin(call_id, replace(call, place=self._place(number)))
-        yield from self._add("assistant", said, record, number, part, reply)
+        yield from self._add("assistant", reply._replace(text=said), record, number, part)
 
     def _note_outcomes(self, record: dict[str, Any] | None, part: str) -> None:
         """What became of the calls whose results the record has."""
@@ -173,26 +171,18 @@ class _Conversation:
     def _place(self, number: int) -> str:
         return f"line {number}" if not self._part else f"{self._path.name} line {number}"
 
-    def _add(
-        self,
-        speaker: Any,
-        said: str,
-        record: dict[str, Any],
-        number: int,
-        part: str,
-        reply: claude_code_text.Reply | None = None,
-    ) -> Iterator[Turn]:
+    def _add(self, speaker: Any, said: Reply, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
         yield from self._builder.add(
             Utterance(
                 speaker,
-                said,
+                said.text,
                 self._place(number),
                 moment(record.get("timestamp")),
                 text(record, "cwd"),
                 text(record, "gitBranch"),
                 part,
-                reply.files if reply else (),
-                reply.tools if reply else (),
+                said.files,
+                said.tools,
             )
         )
 
@@ -263,10 +253,7 @@ def _agents_beside(project: Path, _changed: int) -> dict[str, list[Path]]:
     for path in transcript_file.files(project, ".jsonl"):
         if not path.name.startswith("agent-"):
             continue
-        try:
-            session = _SESSION.search(transcript_file.read_start(path, project.parent, _PEEK))
-        except OSError:
-            continue
+        session = _SESSION.search(transcript_file.peek(path, project.parent, _PEEK))
         if session is not None:
             found.setdefault(session[1].decode("utf-8", "replace"), []).append(path)
     return found
@@ -274,8 +261,5 @@ def _agents_beside(project: Path, _changed: int) -> dict[str, list[Path]]:
 
 def _title(path: Path, root: Path) -> str | None:
     """The session's name, which Claude Code repeats near the end of the file."""
-    try:
-        found = _TITLE.findall(transcript_file.read_end(path, root, _PEEK))
-    except OSError:
-        return None
+    found = _TITLE.findall(transcript_file.peek(path, root, _PEEK, at_end=True))
     return json_lines.parsed(b'"' + found[-1] + b'"', Findings()) if found else None

@@ -79,9 +79,9 @@ def of_attachment(record: dict[str, Any], left_out: Counter[str]) -> str:
 class Reply(NamedTuple):
     """What a record of the assistant says, which tools it calls on which files, and the calls by their ids."""
 
-    text: str
-    tools: tuple[str, ...]
-    files: tuple[str, ...]
+    text: str = ""
+    tools: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     calls: tuple[tuple[str, Call], ...] = ()
 
 
@@ -90,7 +90,7 @@ def of_assistant(record: dict[str, Any], left_out: Counter[str]) -> Reply:
     message = record.get("message")
     if not isinstance(message, dict) or record.get("isApiErrorMessage") or message.get("model") == "<synthetic>":
         left_out[OWN_TEXT] += 1
-        return Reply("", (), ())
+        return Reply()
     texts: list[str] = []
     tools: list[str] = []
     files: list[str] = []

@@ -59,9 +59,7 @@ class Codex:
                 if not path.name.startswith("rollout-") or not _may_be_of(path, root, places):
                     continue
                 session = _SESSION.search(path.stem)
-                found = transcript_file.described(self.tool, session[1] if session else path.stem, [path])
-                if found is not None:
-                    yield found
+                yield from transcript_file.described(self.tool, session[1] if session else path.stem, [path])
 
     def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
         """The session's turns. What was rolled back is left out.

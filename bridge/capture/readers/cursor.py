@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from ..session import Findings, Transcript, Turn
@@ -89,17 +88,14 @@ def _of_agent(chats: Path, workspace: Path) -> Iterator[Transcript]:
         for session in transcript_file.folders(project):
             folder = names.get(project.name) or _folder_in(session, chats, project.name, places)
             path = session / cursor_agent.FILE
-            described = transcript_file.described("cursor", session.name, [path, path.with_name(path.name + "-wal")])
-            if folder is not None and described is not None:
-                yield replace(described, folder=folder)
+            if folder is not None:
+                paths = [path, path.with_name(path.name + "-wal")]
+                yield from transcript_file.described("cursor", session.name, paths, folder=folder)
 
 
 def _folder_in(session: Path, chats: Path, name: str, places: list[Path]) -> str | None:
     """The folder below the workspace that the conversation's own record names, if its hash confirms it."""
-    try:
-        record = json_lines.parsed(transcript_file.read_start(session / "meta.json", chats, 64 * 1024), Findings())
-    except OSError:
-        return None
+    record = json_lines.parsed(transcript_file.peek(session / "meta.json", chats, 64 * 1024), Findings())
     folder = text(record, "cwd")
     return folder if folder and _name_of(folder) == name and transcript_file.is_inside(folder, places) else None
 

@@ -7,7 +7,6 @@ JSON: ``{"role", "content"}``. There are no times.
 from __future__ import annotations
 
 import errno
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from ..session import IMAGE, OWN_TEXT, THINKING, TOOL_OUTPUT, Findings
 from . import json_lines
 from .fields import at, first_text, strings
-from .foreign_database import MAX_VALUE, ForeignDatabase
+from .foreign_database import ForeignDatabase, json_object
 from .turn_builder import Utterance
 
 FILE = "store.db"
@@ -61,20 +60,14 @@ def _unreadable(session_id: str) -> OSError:
 def _meta(value: Any) -> dict[str, Any]:
     """The record, which is JSON in hexadecimal digits."""
     try:
-        found = json.loads(bytes.fromhex(value) if isinstance(value, str) else value)
-    except (ValueError, TypeError):
+        return json_object(bytes.fromhex(value) if isinstance(value, str) else value) or {}
+    except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _blob(database: ForeignDatabase, blob_id: str, findings: Findings) -> bytes | None:
-    query = "SELECT length(data), iif(length(data) > ?, NULL, CAST(data AS BLOB)) FROM blobs WHERE id = ?"
-    for size, data in database.rows(query, (MAX_VALUE, blob_id)):
-        if data is not None:
-            findings.bytes_read += size
-            return bytes(data)
-        findings.left_out[json_lines.OVERSIZED] += 1
-    return None
+    query = "SELECT id, length(data), iif(length(data) > ?, NULL, CAST(data AS BLOB)) FROM blobs WHERE id = ?"
+    return next((data for _, data in database.values(query, blob_id, findings)), None)
 
 
 def _message_ids(root: bytes) -> Iterator[str]:

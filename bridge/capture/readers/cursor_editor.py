@@ -8,15 +8,13 @@ and before version 3 in the workspace's own database. The records are values of 
 from __future__ import annotations
 
 import errno
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ..session import THINKING, TOOL_OUTPUT, Findings, Marker
-from . import json_lines
 from .fields import at, first_text, objects, strings, text
-from .foreign_database import MAX_VALUE, ForeignDatabase
+from .foreign_database import ForeignDatabase, json_object
 from .turn_builder import Utterance, moment
 
 FILE = "state.vscdb"
@@ -47,7 +45,7 @@ def listed(database: ForeignDatabase, workspace_id: str) -> dict[str, Composer]:
         return found
     query = "SELECT composerId, lastUpdatedAt, value FROM composerHeaders WHERE workspaceId = ?"
     return found | {
-        composer_id: _composer({"lastUpdatedAt": updated, "name": at(_parsed(value), "name")})
+        composer_id: _composer({"lastUpdatedAt": updated, "name": at(json_object(value), "name")})
         for composer_id, updated, value in database.rows(query, (workspace_id,))
         if isinstance(composer_id, str)
     }
@@ -62,7 +60,7 @@ def _all_composers(database: ForeignDatabase, key: str) -> list[dict[str, Any]]:
     if not database.columns("ItemTable") >= {"key", "value"}:
         return []
     rows = database.rows("SELECT value FROM ItemTable WHERE key = ?", (key,))
-    record = _parsed(rows[0][0]) if rows else None
+    record = json_object(rows[0][0]) if rows else None
     return [each for each in objects(record, "allComposers") if isinstance(each.get("composerId"), str)]
 
 
@@ -133,7 +131,7 @@ def _said(bubble: dict[str, Any], place: str, part: str, findings: Findings) -> 
 
 def _file_of(call: dict[str, Any]) -> str | None:
     given = (call.get("params"), call.get("rawArgs"))
-    records = (each if isinstance(each, dict) else _parsed(each) for each in given)
+    records = (each if isinstance(each, dict) else json_object(each) for each in given)
     return next(filter(None, (first_text(each, _PATHS) for each in records)), None)
 
 
@@ -143,21 +141,9 @@ def _composer(record: dict[str, Any]) -> Composer:
 
 
 def _value(database: ForeignDatabase, key: str, findings: Findings) -> dict[str, Any] | None:
-    query = "SELECT length(value), iif(length(value) > ?, NULL, value) FROM cursorDiskKV WHERE key = ?"
-    for size, data in database.rows(query, (MAX_VALUE, key)):
-        if size is not None and data is None:
-            findings.left_out[json_lines.OVERSIZED] += 1
-        elif data is not None:
-            findings.bytes_read += size
-            value = _parsed(data)
-            findings.damaged += value is None
-            return value
+    query = "SELECT key, length(value), iif(length(value) > ?, NULL, value) FROM cursorDiskKV WHERE key = ?"
+    for _, data in database.values(query, key, findings):
+        value = json_object(data)
+        findings.damaged += value is None
+        return value
     return None
-
-
-def _parsed(data: Any) -> dict[str, Any] | None:
-    try:
-        value = json.loads(data) if isinstance(data, str | bytes) else None
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

@@ -80,16 +80,9 @@ def _branch(mapping: dict[str, Any], leaf: Any) -> list[Any]:
 
 def _role(message: dict[str, Any]) -> str:
     author = message.get("author")
-    for value in (
-        message.get("role"),
-        message.get("sender"),
-        author.get("role") if isinstance(author, dict) else author,
-        message.get("from"),
-        message.get("speaker"),
-    ):
-        if isinstance(value, str) and value:
-            return value.strip().lower()
-    return ""
+    author = author.get("role") if isinstance(author, dict) else author
+    roles = message.get("role"), message.get("sender"), author, message.get("from"), message.get("speaker")
+    return next(iter(strings(roles)), "").strip().lower()
 
 
 def _is_hidden(message: dict[str, Any]) -> bool:

@@ -7,13 +7,16 @@ mode that no tool has open is read as immutable, since SQLite would otherwise cr
 from __future__ import annotations
 
 import errno
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from ..session import Findings
 from . import transcript_file
+from .json_lines import OVERSIZED
 
 MAX_VALUE = 16 * 2**20  # bytes of a value; larger ones are outputs of tools and images
 
@@ -38,6 +41,16 @@ class ForeignDatabase:
         if self._expected is not None and _status(self._path) != self._expected:
             raise _unreadable(self._path, "its tool has begun to write; it can be read again later")
         return found
+
+    def values(self, query: str, key: str, findings: Findings) -> Iterator[tuple[str, Any]]:
+        """Of each row that a query selects as id, size and value: the id and the value. The query's parameters are the
+        most bytes of a value and the key. A value above that, which the query gives as NULL, is counted."""
+        for row_id, size, value in self.rows(query, (MAX_VALUE, key)):
+            if value is not None:
+                findings.bytes_read += size
+                yield row_id, value
+            elif size is not None:
+                findings.left_out[OVERSIZED] += 1
 
     def columns(self, table: str) -> frozenset[str]:
         """The names of a table's columns; none if there is no such table."""
@@ -74,6 +87,15 @@ def opened(path: Path, root: Path) -> Iterator[ForeignDatabase]:
         database.rows("PRAGMA query_only = ON")
         database.rows("PRAGMA trusted_schema = OFF")
         yield database
+
+
+def json_object(value: Any) -> dict[str, Any] | None:
+    """The JSON object that a value is; None if it is none."""
+    try:
+        found = json.loads(value) if isinstance(value, str | bytes) else None
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def version_of(path: Path) -> str:

@@ -12,7 +12,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -47,10 +46,9 @@ class GeminiCli:
                     session_id = _session_id(path, root)
                     if session_id is None or session_id in seen:
                         continue
-                    found = transcript_file.described(self.tool, session_id, [path])
-                    if found is not None:
+                    for found in transcript_file.described(self.tool, session_id, [path], folder=folder):
                         seen.add(session_id)
-                        yield replace(found, folder=folder)
+                        yield found
 
     def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
         """The session's turns. What was rewound is left out; what was compressed since stays."""
@@ -88,10 +86,7 @@ def _projects(root: Path, workspace: Path) -> Iterator[tuple[Path, str]]:
     their path come first."""
     places = transcript_file.places_of(workspace)
     for project in transcript_file.folders(root):
-        try:
-            path = transcript_file.read_start(project / _MARKER, root, 16 * 1024).decode("utf-8", "replace").strip()
-        except OSError:
-            continue
+        path = transcript_file.peek(project / _MARKER, root, 16 * 1024).decode("utf-8", "replace").strip()
         if path and transcript_file.is_inside(path, places):
             yield project, path
     for place in places:
@@ -99,8 +94,5 @@ def _projects(root: Path, workspace: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _session_id(path: Path, root: Path) -> str | None:
-    try:
-        found = _SESSION.search(transcript_file.read_start(path, root, _PEEK))
-    except OSError:
-        return None
+    found = _SESSION.search(transcript_file.peek(path, root, _PEEK))
     return found[1].decode() if found else None

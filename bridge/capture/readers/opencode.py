@@ -8,16 +8,15 @@ database only.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..session import Findings, Marker, Transcript, Turn
-from . import foreign_database, json_lines, opencode_text, transcript_file
+from . import foreign_database, opencode_text, transcript_file
 from .fields import text
-from .foreign_database import MAX_VALUE, ForeignDatabase
+from .foreign_database import MAX_VALUE, ForeignDatabase, json_object
 from .json_lines import read_object
 from .reader import Home
 from .transcript_file import is_inside
@@ -131,7 +130,7 @@ def _from_database(database: ForeignDatabase, session_id: str, findings: Finding
         raise FileNotFoundError(f"The session {session_id} is gone.")
     names = ("id", "parentID", "directory", "title", "version", "revert")
     record = dict(zip(names, found[0], strict=True))
-    record["revert"] = _parsed(record["revert"])
+    record["revert"] = json_object(record["revert"])
     session = _session(record)
     assert session is not None
     return session, _messages_of(database, session_id, findings)
@@ -147,24 +146,13 @@ def _messages_of(database: ForeignDatabase, session_id: str, findings: Findings)
 
 def _values(database: ForeignDatabase, query: str, message_id: str, findings: Findings) -> list[dict[str, Any]]:
     found = []
-    for row_id, size, data in database.rows(query, (MAX_VALUE, message_id)):
-        if data is None:
-            findings.left_out[json_lines.OVERSIZED] += 1
-            continue
-        findings.bytes_read += size or 0
-        value = _parsed(data)
-        if isinstance(value, dict):
-            found.append({**value, "id": row_id})
-        else:
+    for row_id, data in database.values(query, message_id, findings):
+        value = json_object(data)
+        if value is None:
             findings.damaged += 1
+        else:
+            found.append({**value, "id": row_id})
     return found
-
-
-def _parsed(data: Any) -> Any:
-    try:
-        return json.loads(data) if isinstance(data, str | bytes) else None
-    except (ValueError, RecursionError):
-        return None
 
 
 # --- the files of versions before 1.2 ---
@@ -180,9 +168,9 @@ def _in_files(root: Path, places: list[Path]) -> Iterator[Transcript]:
             if session is None or not is_inside(session.folder, places):
                 continue
             messages = transcript_file.files(root / "storage" / "message" / session.session_id, ".json")
-            found = transcript_file.described("opencode", session.session_id, [path, *messages], session.title)
-            if found is not None:
-                yield replace(found, folder=session.folder)
+            yield from transcript_file.described(
+                "opencode", session.session_id, [path, *messages], session.title, session.folder
+            )
 
 
 def _read_session(path: Path, findings: Findings) -> _Session | None:

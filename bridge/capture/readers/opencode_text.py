@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..failures import ended
-from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Marker, Speaker
+from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Marker
 from .codex_text import touched_files
 from .fields import at, items, strings, text
 from .turn_builder import Utterance, moment
@@ -39,15 +39,10 @@ def said(
 
     The ids of messages and parts grow with the time.
     """
-    speaker: Speaker
-    match message.get("role"):
-        case "user":
-            speaker = "user"
-        case "assistant":
-            speaker = "assistant"
-        case role:
-            findings.unknown[f"message by {role}"[:80]] += 1
-            return None
+    speaker: Any = message.get("role")
+    if speaker not in ("user", "assistant"):
+        findings.unknown[f"message by {speaker}"[:80]] += 1
+        return None
     if speaker == "user" and any(part.get("type") == "compaction" for part in parts):
         return "compacted"
     if message.get("summary") is True:

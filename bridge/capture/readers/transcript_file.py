@@ -44,11 +44,15 @@ def read_start(path: Path, root: Path, size: int) -> bytes:
         return file.read(size)
 
 
-def read_end(path: Path, root: Path, size: int) -> bytes:
-    """The last bytes of the file. Raises OSError as ``opened``."""
-    with opened(path, root) as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - size))
-        return file.read(size)
+def peek(path: Path, root: Path, size: int, *, at_end: bool = False) -> bytes:
+    """The first bytes of the file, or the last ones; none if it is gone, refused or cannot be read."""
+    try:
+        with opened(path, root) as file:
+            if at_end:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - size))
+            return file.read(size)
+    except OSError:
+        return b""
 
 
 def folders(folder: Path) -> Iterator[Path]:
@@ -79,8 +83,10 @@ def is_inside(folder: str, places: Iterable[Path]) -> bool:
     return any(path.is_relative_to(os.path.normcase(place)) for place in places)
 
 
-def described(tool: str, session_id: str, paths: Iterable[Path], title: str | None = None) -> Transcript | None:
-    """A transcript that consists of these files, the main one first; None if that does not exist.
+def described(
+    tool: str, session_id: str, paths: Iterable[Path], title: str | None = None, folder: str | None = None
+) -> Iterator[Transcript]:
+    """The transcript that consists of these files, the main one first; nothing if that does not exist.
 
     Its version changes when a file grows, is replaced, appears or goes.
     """
@@ -88,7 +94,7 @@ def described(tool: str, session_id: str, paths: Iterable[Path], title: str | No
     try:
         statuses = [main.stat()]
     except OSError:
-        return None
+        return
     for path in others:
         try:
             statuses.append(path.stat())
@@ -97,7 +103,7 @@ def described(tool: str, session_id: str, paths: Iterable[Path], title: str | No
     size = sum(status.st_size for status in statuses)
     newest = max(status.st_mtime_ns for status in statuses)
     modified = clock.iso(datetime.fromtimestamp(newest / 1e9, UTC))
-    return Transcript(tool, session_id, main, f"{len(statuses)}-{size}-{newest}", size, modified, title)
+    yield Transcript(tool, session_id, main, f"{len(statuses)}-{size}-{newest}", size, modified, title, folder)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

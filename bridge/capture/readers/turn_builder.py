@@ -156,10 +156,10 @@ _NUMBERS = re.compile(r"(\d{1,6})\.(\d{1,6})")
 
 def is_newer(version: Any, tested: str) -> bool:
     """Whether the first two numbers of a version are above those of the newest tested one."""
-    found, known = _NUMBERS.match(version) if isinstance(version, str) else None, _NUMBERS.match(tested)
-    return bool(found and known) and _numbers(found) > _numbers(known)
+    return _numbers(version) > _numbers(tested)
 
 
-def _numbers(match: re.Match[str] | None) -> tuple[int, int]:
-    assert match is not None
-    return int(match[1]), int(match[2])
+def _numbers(version: Any) -> tuple[int, int]:
+    """The first two numbers of a version; zeros where there are none, so that it counts as the oldest."""
+    found = _NUMBERS.match(version) if isinstance(version, str) else None
+    return (int(found[1]), int(found[2])) if found else (0, 0)

@@ -48,9 +48,8 @@ class VSCodeChat:
                 paths = {path.stem: path for path in transcript_file.files(chats, ".json")}
                 paths |= {path.stem: path for path in transcript_file.files(chats, ".jsonl")}
                 for session_id, path in sorted(paths.items()):
-                    found = transcript_file.described(self.tool, session_id, [path], _title(path, user.path))
-                    if found is not None:
-                        yield replace(found, folder=folder)
+                    title = _title(path, user.path)
+                    yield from transcript_file.described(self.tool, session_id, [path], title, folder)
 
     def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
         """The session's turns. What was undone or is hidden is left out."""
@@ -88,12 +87,9 @@ def _users(home: Home) -> Iterator[UserFolder]:
 
 def _title(path: Path, root: Path) -> str | None:
     """The title that the session has last, as far as the file's ends tell."""
-    try:
-        for piece in (transcript_file.read_end(path, root, _PEEK), transcript_file.read_start(path, root, _PEEK)):
-            found = _TITLE.findall(piece)
-            title: Any = json_lines.parsed(found[-1], Findings()) if found else None
-            if isinstance(title, str):
-                return title
-    except OSError:
-        pass
+    for at_end in (True, False):
+        found = _TITLE.findall(transcript_file.peek(path, root, _PEEK, at_end=at_end))
+        title: Any = json_lines.parsed(found[-1], Findings()) if found else None
+        if isinstance(title, str):
+            return title
     return None

@@ -91,10 +91,7 @@ def _by_id(user: UserFolder, storages: list[Path], places: list[Path]) -> Iterat
     addresses = dict.fromkeys(_USUAL_ADDRESSES)
     for storage in storages:
         for path in transcript_file.files(storage / "chatSessions", ".jsonl"):
-            try:
-                start = transcript_file.read_start(path, user.path, _PEEK)
-            except OSError:
-                continue
+            start = transcript_file.peek(path, user.path, _PEEK)
             addresses.update(dict.fromkeys(found.decode() for found in _ADDRESS.findall(start)))
     ids = {
         workspace_id(f"vscode-remote://{address}{quote(place.as_posix(), safe='/')}"): str(place)
@@ -111,9 +108,5 @@ def workspace_id(uri: str) -> str:
     value = 149417
     units = uri.encode("utf-16-le", "surrogatepass")
     for index in range(0, len(units), 2):
-        value = _mixed(int.from_bytes(units[index : index + 2], "little"), value)
+        value = (value * 31 + int.from_bytes(units[index : index + 2], "little")) & 0xFFFFFFFF
     return format(value - 2**32 if value >= 2**31 else value, "x")
-
-
-def _mixed(unit: int, value: int) -> int:
-    return (value * 31 + unit) & 0xFFFFFFFF

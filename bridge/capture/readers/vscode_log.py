@@ -17,14 +17,17 @@ from .json_lines import WHOLE_LIMIT
 
 _INITIAL, _SET, _PUSH, _DELETE = range(4)
 
-# The properties that are kept, by what they belong to.
-_OF_SESSION = frozenset({"version", "requests"})
-_OF_REQUEST = frozenset(
-    "requestId timestamp message response editedFileEvents shouldBeRemovedOnSend isHidden hiddenFromTranscript"
-    " isSystemInitiated modelState".split()
-)
-_OF_PART = frozenset("kind value content name inlineReference toolId uri resource edits isEdit".split())
-_OF_EDIT = frozenset({"uri", "resource", "newResource"})
+# What is kept of a value: of an object these properties, of an array that of each element, else (None) all.
+_Kept = dict[str, Any] | list[Any] | None
+_EDIT: _Kept = dict.fromkeys(("uri", "resource", "newResource"))
+_PART: _Kept = dict.fromkeys("kind value content name inlineReference toolId uri resource isEdit".split()) | {
+    "edits": [_EDIT]
+}
+_REQUEST: _Kept = dict.fromkeys(
+    "requestId timestamp message shouldBeRemovedOnSend isHidden hiddenFromTranscript isSystemInitiated"
+    " modelState".split()
+) | {"response": [_PART], "editedFileEvents": [_EDIT]}
+_SESSION: _Kept = {"version": None, "requests": [_REQUEST]}
 _MAX_INDEX = 100_000
 
 
@@ -64,36 +67,28 @@ def replay(file: BinaryIO, findings: Findings) -> dict[str, Any]:
 
 def reduced_session(value: dict[str, Any]) -> dict[str, Any]:
     """A whole session, reduced."""
-    return {name: _reduced((name,), item) for name, item in value.items() if name in _OF_SESSION}
+    reduced: dict[str, Any] = _reduced(_SESSION, value)
+    return reduced
 
 
-def _reduced(path: tuple[Any, ...], value: Any) -> Any:
-    """A value reduced to what is kept at its path. Numbers in the path stand for elements."""
-    kept = _kept_at(path)
-    if isinstance(value, list) and _is_array(path):
-        return [_reduced((*path, 0), item) for item in value]
-    if isinstance(value, dict) and kept is not None:
-        return {name: _reduced((*path, name), item) for name, item in value.items() if name in kept}
+def _reduced(kept: _Kept, value: Any) -> Any:
+    """A value reduced to what is kept of it."""
+    if isinstance(value, list) and isinstance(kept, list):
+        return [_reduced(kept[0], item) for item in value]
+    if isinstance(value, dict) and isinstance(kept, dict):
+        return {name: _reduced(kept[name], item) for name, item in value.items() if name in kept}
     return value
 
 
-def _is_array(path: tuple[Any, ...]) -> bool:
-    return path == ("requests",) or (
-        path[0] == "requests" and (path[2:] in (("response",), ("editedFileEvents",)) or path[4:] == ("edits",))
-    )
-
-
-def _kept_at(path: tuple[Any, ...]) -> frozenset[str] | None:
-    match len(path):
-        case 2 if path[0] == "requests":
-            return _OF_REQUEST
-        case 4 if path[2] == "response":
-            return _OF_PART
-        case 4 if path[2] == "editedFileEvents":
-            return _OF_EDIT
-        case 6 if path[4] == "edits":
-            return _OF_EDIT
-    return None
+def _kept_at(path: list[Any]) -> _Kept:
+    """What is kept of the value at a path. Raises KeyError if it is not kept at all."""
+    kept: _Kept = _SESSION
+    for step in path:
+        if isinstance(kept, dict):
+            kept = kept[step] if isinstance(step, str) else None
+        elif kept is not None:
+            kept = kept[0]
+    return kept
 
 
 def _apply(session: dict[str, Any], record: dict[str, Any], findings: Findings) -> None:
@@ -103,9 +98,10 @@ def _apply(session: dict[str, Any], record: dict[str, Any], findings: Findings) 
         raise DamagedLogError
     if not isinstance(path, list) or not path:
         raise DamagedLogError
-    if not _is_kept(path):
+    try:
+        kept = _kept_at(path)
+    except KeyError:
         return
-    shape = tuple(0 if isinstance(step, int) else step for step in path)
     value = record.get("v")
     parent: Any = session
     for step in path[:-1]:
@@ -120,23 +116,13 @@ def _apply(session: dict[str, Any], record: dict[str, Any], findings: Findings) 
             del present[start:]
         elif start is not None:
             raise DamagedLogError
-        present.extend(_reduced((*shape, 0), item) for item in value or [])
+        present.extend(_reduced(kept, value or []))
         value = present
     elif kind == _SET:
-        value = _reduced(shape, value)
+        value = _reduced(kept, value)
     else:
         value = None
     _put(parent, last, value)
-
-
-def _is_kept(path: list[Any]) -> bool:
-    """Whether a change at this path concerns what is kept."""
-    kept: frozenset[str] | None = _OF_SESSION
-    for depth, step in enumerate(path):
-        if isinstance(step, str) and kept is not None and step not in kept:
-            return False
-        kept = _kept_at(tuple(0 if isinstance(each, int) else each for each in path[: depth + 1]))
-    return True
 
 
 def _child(parent: Any, step: Any, missing: Any = None) -> Any:

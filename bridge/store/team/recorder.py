@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 
 from ...team.rows import SharedRow
-from .tables import MEMORIES, NUMBERED, SEQUENCES, TABLES, Table, key_text, quoted
+from .tables import BY_NAME, MEMORIES, NUMBERED, SEQUENCES, TABLES, Table, key_text, quoted
 
 # (passage_row, passage_count) -> the bytes of a memory's vectors.
 ReadVectors = Callable[[int, int], bytes]
@@ -24,7 +24,6 @@ class Recorder:
     def __init__(self, connection: sqlite3.Connection, read_vectors: ReadVectors) -> None:
         self._connection = connection
         self._read_vectors = read_vectors
-        self._tables = {table.name: table for table in TABLES}
         self._columns = {table.name: table.columns(connection) for table in TABLES}
         connection.execute(_NOTES)
         for table in TABLES:
@@ -41,7 +40,7 @@ class Recorder:
         """The rows that the transaction changed since ``clear``, as they are now."""
         noted = self._connection.execute("SELECT tbl, key, inserted FROM team_changed").fetchall()
         for name, key, inserted in noted:
-            yield self._row(self._tables[name], key, bool(inserted))
+            yield self._row(BY_NAME[name], key, bool(inserted))
         for name, number in self._given_numbers().items():
             if number != self._numbers.get(name):
                 yield SharedRow(SEQUENCES, key_text([name]), {"seq": number})

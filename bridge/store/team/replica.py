@@ -20,7 +20,6 @@ from typing import IO, Any
 import numpy as np
 
 from ...embedding.embedder import Vectors
-from ...memory import Memory
 from ...team.rows import FeedRow, SharedRow
 from .. import rows
 from ..outbox import Outbox
@@ -247,15 +246,12 @@ class Replica:
             place = {"passage_row": passage_row, "passage_count": size, "whole_row": whole_row}
             insert(self._connection, MEMORIES.name, value | place)
             if not value["hidden"]:
-                self._words.add(self._memory(value["number"]))
+                (memory,) = rows.read(self._connection, "number = ?", value["number"])
+                self._words.add(memory)
                 self._outbox.enqueue(value["id"], "write", now)
                 whole_row += 1
             passage_row += size
         self._vectors.commit(after)
-
-    def _memory(self, number: int) -> Memory:
-        query = f"SELECT {rows.COLUMNS} FROM memories WHERE number = ?"  # noqa: S608 - constants
-        return rows.memory_of(self._connection.execute(query, (number,)).fetchone())
 
 
 @contextmanager

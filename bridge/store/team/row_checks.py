@@ -33,12 +33,11 @@ from .. import capture_history, compaction_history, extractions, feedback, migra
 from ..history_digests import without_texts
 from ..values import Addition, CapturedSession, CaptureSource, Compaction, Extraction, Feedback, PairVerdict
 from .row_forms import RowForms
-from .tables import MEMORIES, SEQUENCES, TABLES, insert, quoted
+from .tables import BY_NAME, MEMORIES, SEQUENCES, insert, quoted
 
 _JSON = frozenset(["body", "sources", "conflicts", "restored", "found", "segments", "evidence", *LISTS])
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_TABLES = {table.name: table for table in TABLES}
 _Value = TypeVar("_Value")
 
 
@@ -73,7 +72,7 @@ class RowChecks:
     def _require_written(self, table: str, value: dict[str, Any]) -> None:
         """Read the row as the store does, and compare it with what the store writes from what it has read."""
         with self._trial() as connection:
-            local = dict.fromkeys(_TABLES[table].local, 0)
+            local = dict.fromkeys(BY_NAME[table].local, 0)
             insert(connection, table, value | local)
             read, write = _KINDS.get(table, (None, None))
             found = None if read is None else read(connection, value)

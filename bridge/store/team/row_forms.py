@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ...memory import LISTS
 from ...team.rows import SharedRow
-from .tables import NUMBERED, SEQUENCES, TABLES, key_text
+from .tables import BY_NAME, NUMBERED, SEQUENCES, TABLES, key_text
 
 MOST_NUMBER = 2**31 - 1  # of memories, compactions and counts
 
@@ -35,7 +35,6 @@ class RowForms:
                 for _, name, kind, is_required, _, is_key in declared
                 if name not in table.local
             }
-        self._keys = {table.name: table.key for table in TABLES}
 
     def filled(self, row: SharedRow) -> SharedRow:
         """The row, with the default of each property that memories did not have when it was written."""
@@ -55,7 +54,7 @@ class RowForms:
             if len(key) != 1 or key[0] not in NUMBERED or row.value is None:
                 raise ValueError("it is no sequence")
         else:
-            names = self._keys[row.table]
+            names = BY_NAME[row.table].key
             if len(key) != len(names) or not all(map(_fits, key, [columns[name] for name in names])):
                 raise ValueError("its key has another form")
             if row.value is not None and key != [row.value.get(name) for name in names]:

@@ -48,6 +48,7 @@ TABLES = (
     Table("feedback", ("memory_id", "by")),
     Table("verdicts", ("older", "older_sha256", "newer", "newer_sha256")),
 )
+BY_NAME = {table.name: table for table in TABLES}
 
 # The highest numbers that SQLite has given, which must not be given again after their rows were deleted.
 SEQUENCES = "sqlite_sequence"

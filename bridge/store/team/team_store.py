@@ -20,7 +20,8 @@ from jobs.layout import Workspace
 
 from ... import critical
 from ...embedding.embedder import Embedder
-from ...team.protocol import HostTeam, Team
+from ...team.postgres_team import PostgresTeam
+from ...team.protocol import Team
 from ...team.rows import Author, Described, FeedRow, Position, Registered, require_format
 from .. import compaction_history, database, vector_files
 from ..change import Change
@@ -193,7 +194,7 @@ class TeamStore(Store):
 
     def _before_commit(self, change: Change) -> None:
         """Commit the transaction's rows for all. Raises JobError: TEAM_CONFLICT, TEAM_LEASE_LOST, and as ``Team``."""
-        if not isinstance(self._team, HostTeam):
+        if not isinstance(self._team, PostgresTeam):
             raise JobError("TEAM_LEASE_LOST", "Only a pool of the team changes what is shared.")
         jobs = [job.job_id for job in change.applied]
         changed = self._recorder.rows()

@@ -198,7 +198,7 @@ def _check_drops(place: SpoolPaths, cut: int, promises: Promises) -> None:
         record = spool.read_record(place, job_id)
         assert record is not None, f"{job_id}: a copy without a record"
         assert not record.ended, f"{job_id}: {record.state}, and still among the active"
-    left = [entry.path.name for entry in spool.inbox(place)]
+    left = [path.name for path in spool.inbox(place)]
     assert not left, f"nobody has dealt with {left}"
 
 
