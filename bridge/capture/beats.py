@@ -93,6 +93,7 @@ class Beat:
     changed: bool = False
     done: bool = False
     is_withdrawn: bool = False
+    is_denied: bool = False
     offer: str = ""
     short: frozenset[int] = frozenset()
     answers: tuple[tuple[str, str, str], ...] = ()
@@ -165,6 +166,8 @@ def _changes(turn: Turn) -> bool:
 def _add(found: list[Beat], beat: Beat, before: str, tells_tools: bool) -> None:
     """Append the beat, or go on with the last one. Withdraws the last one where this one corrects it."""
     last, request = found[-1] if found else None, beat.request
+    if last is not None and _denies(beat, last):
+        last.is_denied = True
     beat.taken = _taken_option(request, before) if last is not None and last.offer else ""
     beat.chosen = bool(beat.taken)
     beat.done = beat.done or (beat.chosen and not tells_tools)
@@ -192,6 +195,13 @@ def _add(found: list[Beat], beat: Beat, before: str, tells_tools: bool) -> None:
         found.append(beat)
 
 
+def _denies(beat: Beat, last: Beat) -> bool:
+    """Whether the person may say that what was reported for the last beat is not so."""
+    said, mine = one_line(beat.request[:_TALK]), beat.subject()
+    is_about = len(mine) < _SHORT or mine & subject_words(" ".join(one.text for one in last.answered))
+    return bool(is_about) and any(words.says(part, said) for part in ("denies", "fails", "persists"))
+
+
 def _takes_back(beat: Beat) -> bool:
     """Whether the person takes back what was done for the beat before."""
     doubts = words.begins("disputes", beat.request) and words.says("wishes", beat.request)
@@ -202,6 +212,7 @@ def _takes_back(beat: Beat) -> bool:
 def _go_on(last: Beat, beat: Beat) -> None:
     last.asked += [one for one in beat.asked if not words.is_empty(one.text)]
     last.answered = beat.answered
+    last.is_denied = last.is_denied and not beat.answered
     last.changed, last.done = last.changed or beat.changed, last.done or beat.done
     last.offer = beat.offer
     last.short |= beat.short
@@ -271,7 +282,8 @@ def _taken_option(request: str, before: str) -> str:
 def told(beat: Beat, asked: frozenset[str]) -> str:
     """What came out for a request with these words: the sentence of the answer that reports it best; empty if none
     does."""
-    said = [one for one in beat.answered if not one.is_question and len(subject_words(one.text)) > 1]
+    said = [] if beat.is_denied else beat.answered
+    said = [one for one in said if not one.is_question and len(subject_words(one.text)) > 1]
     said = [one for one in said if not any(words.begins(part, one.text) for part in ("intends", "upkeep"))]
     reports = [one for one in said if words.says("done", one.text) and not words.is_open(one.text)]
     reports = [one for one in reports if not one.is_step] or reports
@@ -305,7 +317,7 @@ def told(beat: Beat, asked: frozenset[str]) -> str:
 def details(beat: Beat, most: int) -> list[tuple[Sentence, str]]:
     """What the answer says in detail, in order: the ``most`` items of its report that name most places, values and
     parts, and the last cause that it found. What tells how to try it is left out."""
-    is_work = beat.done and not words.says("chores", beat.request[:_STATEMENT])
+    is_work = beat.done and not (beat.is_denied or words.says("chores", beat.request[:_STATEMENT]))
     report = [one for one in beat.answered if is_work and not one.is_step]
     steps = [place for place, one in enumerate(report[:-_SHORT], 1) if words.says("plans", one.text)]
     report = report[steps[-1] if steps else 0 :]

@@ -13,7 +13,7 @@ from typing import Literal
 Part = Literal[
     "courtesy", "intends", "retracts", "reverts", "disputes", "accepts", "continues", "orders", "upkeep", "done",
     "concedes", "fails", "persists", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise",
-    "plans", "remains", "causes", "usage", "roles", "lasts",
+    "plans", "remains", "causes", "usage", "roles", "lasts", "denies",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -129,6 +129,12 @@ _TABLE: dict[Part, str] = {
         none_of_*_*_work* didn't_work did_not_work didn't_*_work didn't_help not_fixed immer_noch toujours
         encore sigue siguen todavía ainda_não ancora
         всё_ещё все_ещё по-прежнему 仍然 还是不 还是没 还是有 まだ 여전히""",
+    # The person may say that what was reported is not so.
+    "denies": """
+        not doesn't don't didn't isn't aren't wasn't can't cannot won't wrong still again same missing nothing
+        instead nicht kein* falsch wieder fehlt nichts pas rien faux manque encore toujours no sigue falta nada mal otra_vez
+        não ainda errado non ancora manca niente sbagliato не нет опять снова ещё почему ничего 不 没 沒 还 還 仍 错 錯 又
+        ない ません まだ また 안 않 아직""",
     # The person says how it should be.
     "wishes": """
         let's should shouldn't must mustn't want prefer i'd_rather would_rather instead from_now_on going_forward
