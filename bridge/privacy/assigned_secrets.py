@@ -63,7 +63,7 @@ _IS = (
     r"(?:\*\*(?=\s))?\s{0,8}+"
 )
 _QUOTE = r"(?P<quote>\\{0,4}+[\"'`])?"
-_QUOTED = r"(?:[^\"'`\\\n]|(?!(?P=quote))(?:[\"'`]|\\[^\n])){4,512}+"
+_QUOTED = r"(?:[^\"'`\\\n]|(?!(?P=quote))(?:[\"'`]|\\[^\n])){4,512}"
 # Where a value without quotes ends, other than at a blank: before another name, or at the end of a clause.
 _END = (
     r"&(?:amp;)?[A-Za-z_][\w.\[\]-]{0,40}+=|[;,](?:[A-Za-z_][\w .-]{0,40}[=:<>])|[)\]}>;,.:?|]{1,8}+(?:[\s\"'`\\]|\Z)"
@@ -72,7 +72,7 @@ _END = (
 # A quote or backslash inside a word belongs to it.
 _BARE = (
     rf"(?:[^\s\"'`\\&;,)\]}}>|<.:?*，。、；）」]++|(?!{_END})[&;,)\]}}>|<.:?*]"
-    r"|(?<=\w)[\"'`](?=[A-Za-z0-9!#$%^&*@])|\\(?=[^\snrtux\"'`/\\]))++"
+    r"|(?<=\w)[\"'`](?=[A-Za-z0-9!#$%^&*@])|\\(?=[^\snrtux\"'`/\\]))+"
 )
 _VALUE = rf"{_QUOTE}(?P<secret>(?(quote){_QUOTED}|{_BARE}))(?(quote)(?P=quote))"
 
@@ -110,12 +110,12 @@ _LOGIN_BEFORE = re.compile(
 )
 
 # One-time codes that stand for a lost second factor, one or several.
-_CODE_WORD = r"(?=[A-Za-z-]{0,12}[0-9])[A-Za-z0-9]{3,12}+(?:-[A-Za-z0-9]{3,12}+){0,5}+"
+_CODE_WORD = r"(?=[A-Za-z-]{0,12}[0-9])[A-Za-z0-9]{3,12}+(?:-[A-Za-z0-9]{3,12}+){0,5}"
 RECOVERY_CODES = (
     r"code(?:(?:(?<=recovery[ _-]code)|(?<=backup[ _-]code)|(?<=wiederherstellungscode))s?"
     r"|s?\sde\s(?:secours|r[ée]cup[ée]ration))[\"'*`]{0,3}"
     r"(?::|=|\s(?:are|is|ist|sind|laute[nt]|est|sont):?(?=\s))\s{0,4}[\"'`]?"
-    rf"(?P<secret>{_CODE_WORD}(?:[\s,;]{{1,4}}+{_CODE_WORD}){{0,19}}+)(?![\w-])"
+    rf"(?P<secret>{_CODE_WORD}(?:[\s,;]{{1,4}}+{_CODE_WORD}){{0,19}})(?![\w-])"
 )
 
 # Prefixes of names that end like one of those above but hold no secret.

@@ -51,7 +51,7 @@ _CAMEL_CASE = re.compile(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]*|[0-9]{1,6}|[a-z]+[0-9]{1,3}")
 _BETWEEN = re.compile("[-_.]")
 _CONSONANTS = re.compile("[b-df-hj-np-tv-xz]{5}", re.IGNORECASE)
-_KEY_LINE = re.compile(r"(?:[A-Za-z0-9+/=]|\\/){20,}+")
+_KEY_LINE = re.compile(r"(?:[A-Za-z0-9+/=]|\\/){20,}")
 
 # --- of any value ---
 

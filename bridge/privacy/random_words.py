@@ -22,10 +22,14 @@ _LONG = 23  # characters; a shorter word has a digit
 _LONGEST = 256  # characters; longer ones are mostly data
 
 # A word that begins behind a blank, quote or bracket, or is the value of a variable of the environment.
-LONG_WORD = r"(?:(?<![^\s\"'`(\[{>])|(?<=[A-Z]=))[A-Za-z0-9_](?:[\w+/~-]|\.(?=\w)){15,}+={0,2}+(?![=@:%(\\&$#{\[])"
+# No group repeats possessively: before Python 3.11.5 such a repetition may match nothing.
+LONG_WORD = (
+    r"(?:(?<![^\s\"'`(\[{>])|(?<=[A-Z]=))[A-Za-z0-9_]"
+    r"(?:[\w+/~-]|\.(?=\w)){15,}(?![\w+/~-]|\.\w)={0,2}+(?![=@:%(\\&$#{\[])"
+)
 
 # A word with a sign as only passwords have inside, or with digits; behind a user's name also one of letters alone.
-_SIGNED = r"[\w$%@.-]{1,40}[!#&?^~](?=\w)(?:[\w!#$%&?@^~-]|\.(?=\w)){1,40}+"
+_SIGNED = r"[\w$%@.-]{1,40}[!#&?^~](?=\w)(?:[\w!#$%&?@^~-]|\.(?=\w)){1,40}(?![\w#$%&@^~-]|\.\w)"
 _WITH_DIGITS = r"(?=[A-Za-z$@]{1,20}[0-9])[A-Za-z0-9$@]{8,24}+(?![\w-])"
 PASSWORD = (
     r"(?:(?<![^\s\"'`(])|(?<=[A-Z]=)|(?<=\s[\"']:))(?P<user>[A-Za-z][\w.-]{1,30}+:[\"']?)?"

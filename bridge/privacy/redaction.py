@@ -138,7 +138,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
 # --- files ---
 
 # A JSON string with an escape; an unterminated one extends to the end of the text.
-_ESCAPED = re.compile(r'"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)', re.DOTALL)
+_ESCAPED = re.compile(r'"(?:[^"\\]++|\\(?:.|\Z))*(?:"|\Z)', re.DOTALL)
 
 
 def _redact_json(text: str) -> Redacted:

@@ -21,7 +21,7 @@ SHORTEST_TOKEN = 16  # characters; no shorter word is looked at for tokens
 # A token may begin only outside a word, or behind an escape such as \n or %3D.
 _LEFT = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 _BEGINS = re.compile(_LEFT)
-_PLAIN_WORD = re.compile(r"[^\w\\]*+[A-Za-z]?[a-z]*+(?:[-'/.,][a-z]++)*+[^\w\\]*+")
+_PLAIN_WORD = re.compile(r"[^\w\\]*+[A-Za-z]?[a-z]*+(?:[-'/.,][a-z]++)*[^\w\\]*+")
 _TAIL = re.compile(r"[A-Za-z0-9_-]*+")
 _TAIL_CHARACTER = re.compile(r"[A-Za-z0-9_-]")
 
@@ -148,22 +148,22 @@ def _assigned(name: str, rows: Iterable[tuple[str, str]]) -> Kind:
 _ARMOUR = r"-{4,5} ?BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _ARMOUR_END = r"-{4,5} ?END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _LINE_END = r"(?:[\s\"'+,>|*#]|\\+[nrt])"
-_HEADERS = rf"(?:{_LINE_END}++[A-Z][A-Za-z-]{{2,20}}+: [^\r\n\\]{{1,100}}+){{0,4}}+"  # of an encrypted key, or PGP's
+_HEADERS = rf"(?:{_LINE_END}+[A-Z][A-Za-z-]{{2,20}}+: [^\r\n\\]{{1,100}}+){{0,4}}"  # of an encrypted key, or PGP's
 
 # If several kinds match, the first one gives the name.
 KINDS: Sequence[Kind] = (
     Kind("private-key", (
         *_values(
             ["PRIVATE KEY"],
-            rf"{_ARMOUR}(?P<body>(?:[^-]++|-(?!---))*+){_ARMOUR_END}",
+            rf"{_ARMOUR}(?P<body>(?:[^-]++|-(?!---))*){_ARMOUR_END}",
             # Without an END mark: as many lines as look like lines of a key.
-            rf"{_ARMOUR}(?P<body>{_HEADERS}(?:{_LINE_END}++[A-Za-z0-9+/]{{20,}}+={{0,2}})++"
-            rf"(?:{_LINE_END}++[A-Za-z0-9+/]+={{1,2}})?)",
+            rf"{_ARMOUR}(?P<body>{_HEADERS}(?:{_LINE_END}+[A-Za-z0-9+/]{{20,}}+={{0,2}})+"
+            rf"(?:{_LINE_END}+[A-Za-z0-9+/]+={{1,2}})?)",
             is_one=evidence.is_key_body, shape="block",
         ),
         *_values(
             ["Private-Lines"],
-            r"Private-Lines: \d{1,4}(?P<secret>(?P<body>(?:(?:\s|\\+[nr])++[A-Za-z0-9+/]{20,}+={0,2})++))",
+            r"Private-Lines: \d{1,4}(?P<secret>(?P<body>(?:(?:\s|\\+[nr])+[A-Za-z0-9+/]{20,}+={0,2})+))",
             is_one=evidence.is_key_body, shape="block",
         ),
         # A key or its block in base64, without the armour.
@@ -175,7 +175,7 @@ KINDS: Sequence[Kind] = (
         *_values(
             ["MII", "MHcCAQEE", "MIGHAgEA"],
             r"(?<![\w+/])(?:MII[A-Za-z0-9+/]{2}[AQgw]IBA[A-Za-z]|MHcCAQEE|MIGHAgEA)[A-Za-z0-9+/]{40,}+={0,2}"
-            r"(?:(?:\s|\\+[nr]){1,20}+[A-Za-z0-9+/]{20,}+={0,2})*+",
+            r"(?:(?:\s|\\+[nr]){1,20}[A-Za-z0-9+/]{20,}+={0,2})*",
             shape="block",
         ),
         # The private members of a JSON Web Key, and such a key in base64.
