@@ -82,7 +82,7 @@ class Beat:
     ``place``. ``taken`` is the text of the option or offer that the person took (``chosen``: an option), ``offer`` what
     the answer offers. ``changed``: files were changed for it. ``done``: that, or, where nothing is known of tools, the
     answer says so. ``short`` are the numbers of the person's short turns. ``answers`` are questions that a tool
-    put to the person, each with the answer and its place."""
+    put to the person, each with the answer and its place. ``is_denied``: the next turn may say that it is not so."""
 
     asked: list[Sentence]
     answered: list[Sentence]

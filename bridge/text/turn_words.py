@@ -132,9 +132,9 @@ _TABLE: dict[Part, str] = {
     # The person may say that what was reported is not so.
     "denies": """
         not doesn't don't didn't isn't aren't wasn't can't cannot won't wrong still again same missing nothing
-        instead nicht kein* falsch wieder fehlt nichts pas rien faux manque encore toujours no sigue falta nada mal otra_vez
-        não ainda errado non ancora manca niente sbagliato не нет опять снова ещё почему ничего 不 没 沒 还 還 仍 错 錯 又
-        ない ません まだ また 안 않 아직""",
+        instead nicht kein* falsch wieder fehlt nichts pas rien faux manque encore toujours no sigue falta
+        nada mal otra_vez não ainda errado non ancora manca niente sbagliato не нет опять снова ещё почему
+        ничего 不 没 沒 还 還 仍 错 錯 又 ない ません まだ また 안 않 아직""",
     # The person says how it should be.
     "wishes": """
         let's should shouldn't must mustn't want prefer i'd_rather would_rather instead from_now_on going_forward

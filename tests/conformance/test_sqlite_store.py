@@ -173,10 +173,7 @@ FAULTS: list[tuple[type[Store], str]] = [
         after_each_change("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'memories'"),
         "numbers_are_given_without_a_gap",
     ),
-    (
-        after_each_change("DELETE FROM outbox WHERE action = 'status'"),
-        "a_changed_status_is_pending_for_the_graph",
-    ),
+    (after_each_change("DELETE FROM outbox WHERE action = 'status'"), "a_changed_status_is_pending_for_the_graph"),
     (LastWriterWins, "a_status_loses_against_one_that_was_asked_for_later"),
     (ForgetsWhichJobSetAStatus, "of_the_same_moment_a_job_sets_a_status_once"),
     (KeepsEveryFeedbackThatCame, "the_last_feedback_of_each_person_is_kept_however_late_an_earlier_one_comes"),

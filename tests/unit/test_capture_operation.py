@@ -270,8 +270,7 @@ def test_a_session_that_goes_on_after_it_was_forked_keeps_its_memory(captured: B
     captured.write((*TALK, ("user", "Another way: we never retry at all, and tell the person.")), FORK)
     captured.run("b")
     captured.write((*TALK, *MORE))
-    assert captured.run("c")["superseded"] == 1
-    assert [status for _, status in captured.memories()].count("Active") == 2
+    assert (captured.run("c")["superseded"], [status for _, status in captured.memories()].count("Active")) == (1, 2)
 
 
 # --- what is kept ---
@@ -312,8 +311,7 @@ def test_private_parts_secrets_and_ignored_files_are_not_kept(bench: Bench) -> N
     assert "salary" not in json.dumps(shown)
     assert TOKEN not in json.dumps(shown)
     assert shown["redactions"] is not None
-    assert shown["redactions"]["total"] == 1
-    assert shown["items"][0]["left_out"]["private part"] == 1
+    assert (shown["redactions"]["total"], shown["items"][0]["left_out"]["private part"]) == (1, 1)
 
 
 def test_what_was_said_in_another_folder_does_not_enter(bench: Bench, tmp_path: Path) -> None:
@@ -579,8 +577,7 @@ def test_a_session_that_was_rewritten_to_nothing_is_superseded_and_an_undo_reviv
     bench.write()
     bench.run("a")
     bench.write([("user", "```\nx = 1\n```")])
-    assert bench.run("preview", dry_run=True)["superseded"] == 1
-    assert bench.run("b")["superseded"] == 1
+    assert (bench.run("preview", dry_run=True)["superseded"], bench.run("b")["superseded"]) == (1, 1)
     assert bench.memories() == [(1, "Superseded")]
     assert len(bench.run("c", undo="b")["revived"]) == 1
     assert bench.memories() == [(1, "Active")]
@@ -590,8 +587,7 @@ def test_bytes_that_are_not_utf8_are_replaced_and_counted(bench: Bench) -> None:
     path = bench.write()
     path.write_bytes(path.read_bytes().replace(b"gateway recovers", b"gateway \xff\xfe recovers"))
     result = bench.run("a")
-    assert result["memories"] == 1
-    assert result["items"][0]["left_out"][json_lines.NOT_UTF8] == 2
+    assert (result["memories"], result["items"][0]["left_out"][json_lines.NOT_UTF8]) == (1, 2)
 
 
 def test_a_disk_that_fills_in_between_loses_and_doubles_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -653,5 +649,4 @@ def test_a_cancellation_in_the_middle_keeps_what_is_stored_and_the_next_capture_
     bench.run("b")
     whole = bench.memories()
     assert len(whole) > stored
-    assert {status for _, status in whole} == {"Active"}
-    assert bench.run("c")["unchanged"] == 1
+    assert ({status for _, status in whole}, bench.run("c")["unchanged"]) == ({"Active"}, 1)

@@ -294,6 +294,12 @@ def test_a_request_of_one_long_paragraph_is_the_person_s_own() -> None:
     assert decision.startswith("make a new task for a command")
 
 
+def test_an_outcome_that_the_next_turn_denies_is_not_told() -> None:
+    talk = ("start both servers in run.py", "I started both servers in `run.py`.", "the servers are not working")
+    assert "I started both" in of(*talk[:2]).content.context
+    assert "I started both" not in of(*talk, "I see the reason in the log.").content.context
+
+
 def test_items_of_a_report_that_name_something_are_told_in_detail_and_the_cause() -> None:
     items = (
         "**Root cause**: the `Contact` model was missing in the route", "`pages/stats.js` - Added the `Contact` import",
@@ -558,8 +564,7 @@ def test_one_subject_is_one_segment() -> None:
 def test_silence_of_more_than_four_hours_is_a_cut(hours: int, count: int) -> None:
     turns = conversation([("user", BREAD, 0, "", None), ("user", BREAD, hours, "", None)])
     found = cut(turns)
-    assert len(found) == count
-    assert found[-1].cut == ("silence" if count == 2 else "start")
+    assert (len(found), found[-1].cut) == (count, ("silence" if count == 2 else "start"))
 
 
 def test_a_marker_is_a_cut() -> None:

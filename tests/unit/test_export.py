@@ -358,8 +358,7 @@ def test_any_store_comes_back_from_its_export_as_it_was(found: list[Addition]) -
         return  # no store has the same memory twice
     with TemporaryDirectory() as folder, opened(Path(folder, "a")) as here, opened(Path(folder, "b")) as there:
         store(here, *found)
-        assert counts(imported(there, lines_of(here))).get("added", 0) == len(found)
-        assert body(there) == body(here)
+        assert (counts(imported(there, lines_of(here))).get("added", 0), body(there)) == (len(found), body(here))
 
 
 # --- what is there already ---
@@ -412,8 +411,7 @@ def test_the_same_words_of_another_id_are_one_memory_with_references(here: WithF
     for compaction in compactions:
         assert [source["memory_id"] for source in compaction["sources"]] == [an_id("ours"), an_id("f")]
         assert compaction["conflicts"][0]["earlier"]["memory_id"] == an_id("ours")
-    assert compactions[0]["restored"]["restored"] == [an_id("ours")]
-    assert finding["memory_id"] == an_id("our words")
+    assert (compactions[0]["restored"]["restored"], finding["memory_id"]) == ([an_id("ours")], an_id("our words"))
     assert finding["data_id"] == finding["found"]["edges"][0]["source"] == values.data_id_of(an_id("our words"))
 
 
@@ -474,8 +472,7 @@ def test_what_was_imported_and_is_ingested_again_is_a_duplicate(here: WithFakeGr
         if stores is here:
             imported(there, lines_of(here))
             ids = [result["memory_id"] for result in results]
-    assert [result["memory_id"] for result in results] == ids
-    assert there.store.count() == 2
+    assert ([result["memory_id"] for result in results], there.store.count()) == (ids, 2)
 
 
 def test_free_numbers_are_kept(here: WithFakeGraph, there: WithFakeGraph, capsys: pytest.CaptureFixture[str]) -> None:
@@ -550,8 +547,7 @@ def test_a_cut_off_import_goes_on(here: WithFakeGraph, there: WithFakeGraph, mon
     with pytest.raises(KeyboardInterrupt):
         importing(there)
     assert 5 < there.store.count() < 16
-    assert counts(imported(there, lines)) == {"added": 17}
-    assert body(there) == body(here)
+    assert (counts(imported(there, lines)), body(there)) == ({"added": 17}, body(here))
 
 
 def _with(line: dict[str, Any], **fields: Any) -> dict[str, Any]:

@@ -78,8 +78,7 @@ def test_a_notification_goes_before_the_tables_and_comments_stay() -> None:
     added = codex.added(before, COMMAND)
     assert tomllib.loads(added)["notify"] == list(COMMAND)
     assert added.endswith(before)
-    assert codex.added(added, COMMAND) == added
-    assert codex.removed(added) == before
+    assert (codex.added(added, COMMAND), codex.removed(added)) == (added, before)
 
 
 def test_a_notification_of_another_program_is_not_replaced() -> None:
@@ -361,8 +360,7 @@ def test_a_workspace_that_every_command_refuses_is_neither_read_nor_written(
     with pytest.raises(JobError, match="WORKSPACE_NOT_TRUSTED"):
         trust.require_trusted(bench.workspace, bench.config)
     assert bench.call(ended(bench, hook_event_name=event)) == []
-    assert capsys.readouterr().out == ""
-    assert bench.started == []
+    assert (capsys.readouterr().out, bench.started) == ("", [])
     assert "WORKSPACE_NOT_TRUSTED" in bench.log() or "not enabled" in bench.log()
 
 
@@ -494,8 +492,7 @@ def test_only_our_command_of_an_entry_with_several_is_removed() -> None:
 @pytest.mark.parametrize("text", ['\ufeff{"model": "x"}', '{"model":"x"}', '{\r\n\t"model": "x"\r\n}\r\n'])
 def test_a_mark_of_the_byte_order_and_the_ends_of_lines_stay(text: str) -> None:
     added = claude_code.added(text, CALLED)
-    assert claude_code.removed(added) == text
-    assert ("\r\n" in text) == ("\r\n" in added)
+    assert (claude_code.removed(added), ("\r\n" in text)) == (text, ("\r\n" in added))
 
 
 def test_claude_code_reads_no_comments_so_a_file_with_them_is_refused() -> None:

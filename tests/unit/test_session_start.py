@@ -68,8 +68,7 @@ def test_each_of_the_five_newest_sessions_says_what_was_asked_and_came_out_and_i
     assert shown(text, "Sessions, the newest first") == [first]
     assert "## Earlier, perhaps changed since\n> - 2026-11-20, #8: " in text
     assert sessions(text)[1].startswith("asked: warn guests early"), "where nothing is known to have come out"
-    assert sessions(text)[2] == kept[7]
-    assert len(sessions(text)) == 5
+    assert (sessions(text)[2], len(sessions(text))) == (kept[7], 5)
     assert "What holds" not in text, "what the rules captured may be overtaken"
 
 
@@ -88,8 +87,7 @@ def test_the_newest_session_s_line_says_what_is_open() -> None:
     left = "The limit of megabytes for guests looks wrong."
     end = {"open_questions": (left,), "next_steps": (step,)}
     text = block([captured(2, decisions=(WHOLE,), **end), captured(1, **end)], None, captured=by_rules(1, 2))
-    assert sessions(text)[0] == f"{WHOLE} – open: {step} – open: {left}"
-    assert text.count("open: ") == 2
+    assert (sessions(text)[0], text.count("open: ")) == (f"{WHOLE} – open: {step} – open: {left}", 2)
     asks = captured(1, decisions=(WHOLE,), open_questions=("Would you like me to add a limit for the guests too?",))
     assert "open: " not in block([asks], None, captured=by_rules(1)), "an offer of the assistant"
 
