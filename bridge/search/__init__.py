@@ -35,6 +35,7 @@ not know the knowledge graph, nor which process runs it. In reading order:
 ``context``: a block for a prompt under a token budget, and the answer of ``context``.
 ``prompt_note``: a memory as a quoted note in that block.
 ``session_start``: the notes with which a session begins.
+``session_line``: the line of one session in them.
 ``about_file``: the memories that name a file, and what was decided in them.
 ``moment``: the notes for one prompt, file or failure, if any fits well.
 ``model_comparison``: how well models find the memories that a user marked.

@@ -30,7 +30,7 @@ from .prompt_note import CountTokens, quoted_line
 from .question import parse_question
 from .ranking import rarity
 from .retrieval import retrieve
-from .session_start import OUTCOME, beside, source
+from .session_line import OUTCOME, beside, source
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
