@@ -31,14 +31,14 @@ class Desk:
         self.effects: set[str] = set()
         self.ledger = Ledger(self.place, [], has_committed=lambda record: record.job_id in self.effects)
         self.obeyed: list[str] = []
-        self.full = False
+        self.trouble = 0
         verbs = {verb: partial(self.obey, verb) for verb in ("pause", "resume", "drain", "prune")}
         self.control = Control(self.place, self.ledger, self.ledger.cancel, verbs)
         self.ledger.accept([(job_of("a"), lifecycle.accept(job_of("a"), clock.now()))])
 
     def obey(self, verb: str) -> None:
-        if self.full:
-            raise OSError(28, "No space left on device")
+        if self.trouble:
+            raise OSError(self.trouble, os.strerror(self.trouble))
         self.obeyed.append(verb)
 
     def ask(self, name: str, request: object) -> Path:
@@ -177,9 +177,8 @@ def test_a_copy_that_was_not_put_away_goes_with_its_dismissed_job(desk: Desk) ->
 
 def test_a_rejected_job_is_dismissed_with_its_files(desk: Desk) -> None:
     for name in ("b", "bc"):
-        desk.place.dropped(name).write_bytes(b"{")
-        error = JobError("JSON_INVALID")
-        dropped = desk.place.dropped(name)
+        error, dropped = JobError("JSON_INVALID"), desk.place.dropped(name)
+        dropped.write_bytes(b"{")
         spool.reject(desk.place, dropped, error, lifecycle.reject(name, error, clock.now()), clock.iso(clock.now()))
     desk.ask("dismiss-b.json", {"job_id": "b", "generation": 1})
     assert sorted(path.name for path in desk.place.rejected.iterdir()) == ["bc.1.json", "bc.1.reason.json"]
@@ -233,15 +232,16 @@ def test_of_requests_that_contradict_each_other_the_last_one_counts(desk: Desk, 
     assert desk.obeyed == list(verbs)
 
 
-def test_a_request_that_cannot_be_obeyed_now_holds_up_no_other(desk: Desk) -> None:
-    desk.full = True
+@pytest.mark.parametrize("trouble", [28, 13])  # no space, no permission
+def test_a_request_that_cannot_be_obeyed_now_holds_up_no_other(desk: Desk, trouble: int) -> None:
+    desk.trouble = trouble
     drain = desk.place.request("drain")
     drain.write_bytes(b"{}")
     os.utime(drain, (0, 0))
     desk.ask("cancel-a.json", {"job_id": "a", "generation": 1})
     assert desk.record.state == "cancelled"
     assert (desk.obeyed, drain.exists()) == ([], True)
-    desk.full = False
+    desk.trouble = 0
     desk.control.scan()
     assert (desk.obeyed, drain.exists()) == (["drain"], False)
 

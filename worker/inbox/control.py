@@ -65,7 +65,7 @@ class Control:
             except FileNotFoundError:
                 pass  # the client has withdrawn it
             except OSError as error:  # such as a full disk; it is tried again later, after the others
-                if error.errno in spool.IMMOVABLE:
+                if error.errno in spool.IMMOVABLE and path.is_dir():
                     self._immovable.add(path)  # such as a mounted folder: each try would leave another reason
                 log.error("request %s: %s", redaction.shown_name(path), error.strerror)
 
