@@ -29,6 +29,7 @@ from .title import COMMON, HEADING, UNKNOWN, title
 ARROW = " → "
 NEXT = " · "  # between what was asked first and last
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
+_TAKEN, _OFFERED = 200, re.compile(r"^(.*?[?？])\s*(.+)$")  # characters of a yes and its offer, of which it is made
 _UNANSWERED = 320  # characters of a request that nobody answered
 _CUT = (":", "：", "…", "...", ".")
 _PREAMBLE = 300  # characters in which a plan's heading stands: "Implement the following plan:"
@@ -42,6 +43,7 @@ _CLAIMS = re.compile(  # more than an answer can know
     r"|\bвсе\b|全部|所有|すべて|全て|모든", re.IGNORECASE
 )  # fmt: skip
 _HEAD, _NOW = 25, re.compile(r"\b(?:now|no longer|теперь)\b", re.IGNORECASE)  # what is so now is only claimed
+_CREDENTIALS = re.compile(r"://\S*@")
 _STOPS = (".", "。", "…", "`", ")", "！", "!")
 _BRIEF_QUOTE, _BRIEF_OUTCOME = 90, 145  # characters of the two sides where two beats are one line of that length
 
@@ -131,7 +133,8 @@ def _wished(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
         return [(shortened(plain(heading[1]), _QUOTE), beat.place, _related(beat, heading[1], 2))]  # a plan, and done
     names_it = len(subject_words(beat.taken) - COMMON) > 1 and not words.begins("upkeep", beat.taken)
     if not found and names_it and (outcome := _related(beat, beat.taken)):
-        found.append((shortened(beat.taken, _QUOTE), beat.place, outcome))
+        quote = _OFFERED.sub(r"\2 (\1)", beat.taken)  # the person's own words first
+        found.append((quote if len(quote) <= _TAKEN else shortened(quote, _TAKEN) + ")", beat.place, outcome))
     return found
 
 
@@ -220,17 +223,18 @@ def _further(holding: Sequence[Beat], known: str) -> list[tuple[str, str]]:
     asked.reverse()
     for one in sorted(asked, key=lambda one: one.is_question or words.begins("upkeep", one.text)):
         text = shortened(plain(one.text), _BRIEF_QUOTE)
-        if not (text[:_OPENING] in known or words.is_report(text)) and len(text) <= left:
+        is_left_out = text[:_OPENING] in known or words.is_report(text) or _CREDENTIALS.search(text) is not None
+        if not is_left_out and len(text) <= left:
             left -= len(text)
             lines.append((one.turn, text, one.place))
     return [(text, place) for _, text, place in sorted(lines)]
 
 
 def _last_answer(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[tuple[str, str]]:
-    """The sentence of the last answer that reports what was done, whole, as a line with its place; none where anybody
-    said more after it, or where the answer asks, fails or leaves something to do."""
+    """The sentence of the last answer that reports what was done, whole, as a line with its place; none where no file
+    was changed, anybody said more after it, or the answer asks, fails or leaves something to do."""
     beat = found[-1] if found else None
-    if beat is None or not beat.done or beat.offer or spoken[-1].speaker == "user":
+    if beat is None or not beat.changed or beat.offer or spoken[-1].speaker == "user":
         return []
     if spoken[-1].calls and spoken[-1].calls[-1].exit_code != 0:
         return []

@@ -23,8 +23,8 @@ from .listing import title
 OUTCOME = " → "  # between what was asked and what came of it, as ``bridge/capture/summary`` writes them
 PART = " · "  # between requests
 _LAST = OUTCOME.lstrip()  # a line of the context that begins so is the last answer's
-_MOST_ASKED, _MOST_OPEN, _MOST_FILES = 120, 260, 3  # characters of a request, and of what is open; files
-_MOST_NEWEST, _MOST_EARLIER, _MOST_OF_PART = 640, 320, 45  # bytes of a captured line, its files aside
+_MOST_ASKED, _MOST_OPEN, _MOST_FILES = 120, 260, 5  # characters of a request, and of what is open; files
+_MOST_NEWEST, _MOST_EARLIER = 800, 300  # bytes of a captured line, its files aside
 _ALIKE = 0.6  # of the words of a request that a later one has too
 _LEAST_SAID, _MUCH = 3, 5  # words of a request that says something, and much
 _ASKS_FOR = 7  # characters of "can you ", after which a question is a request
@@ -91,7 +91,7 @@ def line_of(
         undecided = newest._replace(content=newest.content and newest.content._replace(decisions=()))
         words = ": ".join(filter(None, dict.fromkeys((title(newest), gist(undecided)))))
         return Line(newest.number, words, source(newest), "")
-    most = _MOST_NEWEST if is_newest else min(_MOST_NEWEST, _MOST_EARLIER + _MOST_OF_PART * len(parts))
+    most = _MOST_NEWEST if is_newest else _MOST_EARLIER
     if captured[newest.number] == RULES:
         end = _end(newest)
         requests = _requests(parts, became, said_at, often, newer, " ".join(end))
@@ -166,8 +166,9 @@ def _quoted(requests: Sequence[tuple[str, bool]], room: int) -> str:
 
 
 def _is_name(topic: str) -> bool:
-    """Whether a title is a name, and no request of which the rules made it."""
-    return not (": " in topic or topic.endswith("…") or _asks(topic)) and topic[:1].isupper()
+    """Whether a title is a name, and no request or report of which the rules made it."""
+    is_said = ": " in topic or topic.endswith("…") or _asks(topic) or turn_words.is_report(topic)
+    return not is_said and topic[:1].isupper()
 
 
 def _asks(text: str) -> bool:

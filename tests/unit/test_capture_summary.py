@@ -170,7 +170,7 @@ def test_an_approval_takes_what_was_offered_and_goes_on_with_the_request_before(
         "Done. The code now uses the discard writer.*",
     ).content.decisions
     assert offered == (
-        f"Want me to use the discard writer instead? yes please{ARROW}The code now uses the discard writer.",
+        f"yes please (Want me to use the discard writer instead?){ARROW}The code now uses the discard writer.",
     )
     asked = of(
         "the alias names should not be accepted any more",
