@@ -263,9 +263,7 @@ def _open(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[Sentence]:
     if not spoken or not found:
         return []
     last = [one for one in (*found[-1].asked, *found[-1].answered) if one.turn == len(spoken) - 1]
-    is_told = (
-        bool(last) and not found[-1].done and any(turn.tools for turn in spoken)
-    )  # an export may leave out the end
+    is_told = bool(last) and not found[-1].done and bool(spoken[-1].tools)  # an export may leave out the end
     is_broken_off = is_told and words.begins("plans", last[-1].text) and last[-1].text.endswith(_CUT)
     asked = found[-1].asked if is_broken_off else [one for one in last if one.speaker == "user"]
     if unanswered := [one for one in asked if not words.is_empty(one.text)]:

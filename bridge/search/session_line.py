@@ -31,7 +31,7 @@ _ASKS_FOR = 7  # characters of "can you ", after which a question is a request
 _OFTEN, _OPENING = 3, 40  # sessions in which a request begins alike, and its characters
 _PASTED = re.compile(
     r"^[\w-]+: |^(?!/[\w.-]+ )[^\w\s\"'`“«(¿¡#@]|\bline \d+\b|(?:Error|Exception):|\.whl\b"
-    r"|\w@\w+:|^\d+ ?\|"
+    r"|\w@\w+:|^\d+ ?\||^PS |\bimport \{|\| \d+\."
 )
 # What looks like a path: "Next.js/Nuxt.js", a place in a trace, what is made; a session's log, named by its day.
 _NO_FILE = re.compile(r"^\.|\.o$|node_modules|^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]*$")
@@ -111,11 +111,12 @@ def line_of(
 
 
 def _end(newest: Memory) -> list[str]:
-    """How a session ended: the last answer, and what the person or the answer left open."""
+    """How a session ended: the last answer, and the request that it left open. What an answer calls left to do is often
+    one of its offers."""
     content = newest.content
     lines = content.context.split("\n") if content else []
     told = [f'last answer: "{line.removeprefix(_LAST)}"' for line in lines if line.startswith(_LAST)]
-    left = (*content.open_questions[-1:], *content.next_steps[-1:]) if content else ()
+    left = content.open_questions[-1:] if content else ()
     return [
         *(one for one in told if not is_order(one)),
         *(f'left open: "{shortened(one_line(one), _MOST_OPEN)}"' for one in left if not (_asks(one) or is_order(one))),

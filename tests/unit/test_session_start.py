@@ -74,11 +74,10 @@ def test_what_many_sessions_begin_with_alike_is_in_no_line() -> None:
 
 
 def test_a_session_s_line_says_what_it_left_open() -> None:
-    step = "The main remaining task is the quota of each gallery's owner."
     left = "The limit of megabytes for guests looks wrong."
-    end = {"open_questions": (left,), "next_steps": (step,)}
+    end = {"open_questions": (left,), "next_steps": ("The quota of owners remains, if you want it.",)}
     text = block([titled(captured(2, decisions=(WHOLE,), **end), "")], None, captured=by_rules(2))
-    assert sessions(text) == [f'{quoted(WHOLE)} – left open: "{left}" – left open: "{step}"']
+    assert sessions(text) == [f'{quoted(WHOLE)} – left open: "{left}"']
     asks = captured(1, decisions=(WHOLE,), open_questions=("Would you like me to add a limit for the guests too?",))
     assert "open: " not in block([asks], None, captured=by_rules(1)), "an offer of the assistant"
 
