@@ -21,9 +21,8 @@ from jobs.payloads import Capture, ExportedFile
 from ..anchors import taking
 from ..capture import consent, ignored_files
 from ..capture.kept_turns import TurnFilter
-from ..capture.readers import registry
-from ..capture.readers.export_dates import moment_in
-from ..capture.readers.reader import Home
+from ..capture.readers.export_labels import moment_in
+from ..capture.readers.reader import Home, reader_of
 from ..capture.session import Findings, Transcript, Turn
 from ..slices import Slices
 from . import attachments
@@ -84,7 +83,7 @@ class FileSources:
             any_folder=capture.transcript.tool == EXPORT,
             redactions=capture.redactions,
         )
-        reader = registry.reader_of(capture.transcript.tool)
+        reader = reader_of(capture.transcript.tool)
         return turn_filter.kept(reader.turns(capture.transcript, capture.findings), capture.findings)
 
     def _wanted(self) -> Iterator[Transcript]:
@@ -101,7 +100,7 @@ class FileSources:
             which = f"Capture from {off[0]}" if off else "Capture"
             raise JobError("CAPTURE_OFF", f"{which} is not enabled for {root}. Nothing was read.")
         for tool in tools:
-            yield from filter(self._is_wanted, registry.reader_of(tool).transcripts(home, root))
+            yield from filter(self._is_wanted, reader_of(tool).transcripts(home, root))
 
     def _exported(self, file: ExportedFile) -> Transcript:
         """The conversation in a file of the workspace, or in the copy of one from elsewhere, which is named by its
