@@ -16,7 +16,7 @@ from jobs.errors import JobError
 from jobs.finding import Finding, finding
 
 from ..embedding import local_models
-from ..forgetting.quotes import strings
+from ..forgetting.leftovers import strings
 from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
 from ..privacy.masking import trace

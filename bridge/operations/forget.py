@@ -20,8 +20,7 @@ from jobs.scrub import JOB_FILES
 from ..compaction import narrative, record_draft
 from ..forgetting import consequences, leftovers
 from ..forgetting.consequences import Changes, Scope
-from ..forgetting.leftovers import ForgetTargets, Left
-from ..forgetting.quotes import Quotes, strings, texts
+from ..forgetting.leftovers import ForgetTargets, Left, Quotes, strings, texts
 from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
 from ..memory import Content, Memory, Metadata

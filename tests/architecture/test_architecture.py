@@ -100,7 +100,7 @@ STORE_EXCEPTIONS = {
 WORKSPACES = {
     ("bridge.trust", "open_workspace"): "settings_of",
     ("bridge.search.query_client", "ask_for"): "settings_of",
-    ("bridge.interface.script", "work"): "submit",
+    ("bridge.interface.submission", "work"): "submit",
     ("worker.hooks.hook", "_opened"): "require_trusted",
     ("worker.terminal.worktree_note", "worktree_note"): "settings_of",
     ("worker.terminal.demo", "demo"): "It makes a new folder, and starts a worker, which checks.",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bridge import compact
-from bridge.interface import script
+from bridge.interface import submission
 from bridge.interface.arguments import compact_arguments
 from jobs.errors import JobError
 from worker.cli import parser
@@ -97,9 +97,9 @@ def test_the_script_says_what_it_did_in_a_line_and_answers_in_one_object(
         return {"success": True, "result": APPLIED | {"conflicts": conflicts}}
 
     answers: list[Any] = []
-    monkeypatch.setattr(script, "submit", submit)
-    monkeypatch.setattr(script.envelope, "claim_stdout", lambda: None)
-    monkeypatch.setattr(script.envelope, "send", answers.append)
+    monkeypatch.setattr(submission, "submit", submit)
+    monkeypatch.setattr(submission.envelope, "claim_stdout", lambda: None)
+    monkeypatch.setattr(submission.envelope, "send", answers.append)
     digest = "0" * 64
     arguments = ["--workspace-path", str(tmp_path), "--topic-id", "uploads", "--preview-digest", digest]
     assert compact.main(arguments) == 0
