@@ -35,6 +35,8 @@ _MAX_FILES = 200  # of a side chain; more of them say nothing about the subject
 _QUESTION_CHARACTERS = 600
 _ANSWER_CHARACTERS = 400
 
+_AHEAD = 2  # gaps after a cut that must not be deeper; so many more exchanges must be complete
+
 
 @dataclass(slots=True)
 class Exchange:
@@ -96,9 +98,6 @@ def _beginning(turns: Iterable[Turn], limit: int) -> str:
 def _merged(one: Turn, other: Turn) -> Turn:
     files = tuple(dict.fromkeys((*one.files, *other.files)))[:_MAX_FILES]
     return replace(one, files=files, tools=dict(Counter(one.tools) + Counter(other.tools)))
-
-
-_AHEAD = 2  # gaps after a cut that must not be deeper; so many more exchanges must be complete
 
 
 @dataclass(frozen=True, slots=True)

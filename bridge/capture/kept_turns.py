@@ -23,6 +23,15 @@ from .session import Call, Findings, Turn
 
 _LIMIT = 1024 * 1024  # bytes of one .gitignore
 
+_PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.IGNORECASE | re.DOTALL)
+OPENING = 120  # characters; so many equal ones at the beginning of several prompts are a product's, no person's
+RUN = 3  # turns in a row with the same words are a copy, whatever their times
+_LEAST_RUN = 100  # characters of such turns
+PRIVATE = "private part"
+ELSEWHERE = "turn of another folder"
+IGNORED = "ignored file"
+COPIED = "turn of another session"
+
 
 def ignored(root: Path, patterns: Sequence[str]) -> Callable[[str], bool]:
     """A function that says of a path, relative to the workspace with ``/``, whether it is ignored.
@@ -58,16 +67,6 @@ def _read(path: Path) -> GitIgnoreSpec | None:
             return GitIgnoreSpec.from_lines(file.read(_LIMIT).decode("utf-8", "replace").splitlines())
     except (OSError, ValueError):
         return None
-
-
-_PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.IGNORECASE | re.DOTALL)
-OPENING = 120  # characters; so many equal ones at the beginning of several prompts are a product's, no person's
-RUN = 3  # turns in a row with the same words are a copy, whatever their times
-_LEAST_RUN = 100  # characters of such turns
-PRIVATE = "private part"
-ELSEWHERE = "turn of another folder"
-IGNORED = "ignored file"
-COPIED = "turn of another session"
 
 
 @dataclass(slots=True)

@@ -23,6 +23,13 @@ from .statements import Clause, canonical, clauses
 
 _ROWS_PER_BLOCK = 512
 
+# The cosine from which two texts may say the same. With the built-in model, paraphrases of a decision have 0.85 to
+# 0.95. So do decisions that differ in one word; the comparison of the words keeps those apart.
+SAME_MEANING = 0.88
+_DISTINGUISHING = lexicon.CLASS_OF.keys() | lexicon.SELECTING | lexicon.WEAKENING  # an extra one changes the meaning
+_MAX_EXTRA = 2  # extra words that one of two texts may have
+_NAME = re.compile(r"\S*[\d_./\\#]\S*|\S*[a-z][A-Z]\S*|[A-Z]{2,}\S*")
+
 
 def similar_pairs(
     vectors: Vectors, rows: Sequence[int], min_cosine: float, max_per_block: int | None = None
@@ -42,15 +49,6 @@ def similar_pairs(
             best = np.argpartition(-values, max_per_block)[:max_per_block]
             at, earlier, values = at[best], earlier[best], values[best]
         yield from zip(values.tolist(), earlier.tolist(), later[at].tolist(), strict=True)
-
-
-# The cosine from which two texts may say the same. With the built-in model, paraphrases of a decision have 0.85 to
-# 0.95. So do decisions that differ in one word; the comparison of the words keeps those apart.
-SAME_MEANING = 0.88
-
-_DISTINGUISHING = lexicon.CLASS_OF.keys() | lexicon.SELECTING | lexicon.WEAKENING  # an extra one changes the meaning
-_MAX_EXTRA = 2  # extra words that one of two texts may have
-_NAME = re.compile(r"\S*[\d_./\\#]\S*|\S*[a-z][A-Z]\S*|[A-Z]{2,}\S*")
 
 
 class _Parsed(NamedTuple):

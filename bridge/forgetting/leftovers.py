@@ -45,6 +45,21 @@ _ESCAPE = re.compile(r"\\+[nrtbf\"/]?")
 
 Words = tuple[str, ...]
 
+# Ids in a file are between quotation marks, of JSON or of a message. A topic id may be any word, such as "summary", so
+# in JSON it counts only after its field name.
+_IDS = re.compile(rb"(?<=[\"'])[A-Za-z0-9][A-Za-z0-9._-]{0,127}(?=[\"'\\])")
+_TOPICS = re.compile(rb"(?:topic_?id\\*\"\s*:\s*\\*\"|')([a-z0-9][a-z0-9._-]{0,127})(?=[\"'\\])", re.IGNORECASE)
+# Backups, and leftovers of a killed process: a copy of an earlier store, or a part of a file.
+_COPIES = ("memory.format-*.db", ".old-store")
+_PARTS = ".*.tmp"
+# Quarantined stores: their content is in memory.db, or derives from it.
+_SET_ASIDE = ("graph-*", "vectors-*")
+_NO_TIME = "1970-01-01T00:00:00Z"  # ids do not depend on it
+_PART_SECONDS = 60.0  # an unfinished drop that is older counts as abandoned
+_PIECE_BYTES = 8 * 1024 * 1024
+_OVERLAP_BYTES = 64 * 1024  # more than five words
+Brings = Callable[[Job, Record], Collection[str]]  # the ids of the memories that a job would store
+
 
 class Quotes:
     """The phrases that only certain memories have, for searching files."""
@@ -124,23 +139,6 @@ def _decoded(data: bytes) -> Iterator[str]:
     if b"\0" in data or "\ufffd" in text:
         yield data.decode("utf-16-le", "replace")
         yield data.decode("utf-16-be", "replace")
-
-
-# Ids in a file are between quotation marks, of JSON or of a message. A topic id may be any word, such as "summary", so
-# in JSON it counts only after its field name.
-_IDS = re.compile(rb"(?<=[\"'])[A-Za-z0-9][A-Za-z0-9._-]{0,127}(?=[\"'\\])")
-_TOPICS = re.compile(rb"(?:topic_?id\\*\"\s*:\s*\\*\"|')([a-z0-9][a-z0-9._-]{0,127})(?=[\"'\\])", re.IGNORECASE)
-# Backups, and leftovers of a killed process: a copy of an earlier store, or a part of a file.
-_COPIES = ("memory.format-*.db", ".old-store")
-_PARTS = ".*.tmp"
-# Quarantined stores: their content is in memory.db, or derives from it.
-_SET_ASIDE = ("graph-*", "vectors-*")
-_NO_TIME = "1970-01-01T00:00:00Z"  # ids do not depend on it
-_PART_SECONDS = 60.0  # an unfinished drop that is older counts as abandoned
-_PIECE_BYTES = 8 * 1024 * 1024
-_OVERLAP_BYTES = 64 * 1024  # more than five words
-
-Brings = Callable[[Job, Record], Collection[str]]  # the ids of the memories that a job would store
 
 
 class ForgetTargets(NamedTuple):

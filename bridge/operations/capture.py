@@ -23,8 +23,7 @@ from ..capture.session import Segment, SegmentSummary, Transcript
 from ..graph import tool_model
 from ..graph.open_stores import Stores
 from ..slices import Slices
-from ..store.change import StatusChange
-from ..store.values import CapturedSegment, CapturedSession, Spent
+from ..store.values import CapturedSegment, CapturedSession, Spent, StatusChange
 from ..text.failures import is_failure
 from ..text.template import summary_text
 from . import Progress, Task, captured_session, receipts, redactions

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ..store.memories import Memories
     from ..store.store import Store
 
+_IMPORTANCE = 0.3
+_SURE = 0.6  # how sure it is that what was done after a failure is its fix
+
 
 @dataclass(frozen=True, slots=True)
 class Made:
@@ -48,10 +51,6 @@ def note_superseded(made: list[Made], replaced: Sequence[str]) -> None:
     own = [at for at, each in enumerate(made) if each.memory.id == each.segment.memory_id]
     if replaced and own:
         made[own[-1]] = replace(made[own[-1]], supersedes=tuple(replaced))
-
-
-_IMPORTANCE = 0.3
-_SURE = 0.6  # how sure it is that what was done after a failure is its fix
 
 
 def failures_met(

@@ -21,8 +21,7 @@ from ..capture.summary import ARROW
 from ..capture.title import COMMON, MOST_CHARACTERS
 from ..memory import Content, Memory, Metadata, slug
 from ..slices import SLICE_SECONDS
-from ..store.change import StatusChange
-from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource
+from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource, StatusChange
 from ..text.identity import content_id
 from ..text.query_words import subject_words
 from ..text.sections import normalise, one_line, shortened

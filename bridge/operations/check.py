@@ -22,7 +22,7 @@ from ..graph.open_stores import Stores
 from ..privacy.masking import trace
 from ..slices import Slices
 from ..store.audit import Audit, finding_of, open_audit
-from ..store.expected_graph import ExpectedGraph
+from ..store.graph_content import ExpectedGraph
 from . import Progress, Task
 
 if TYPE_CHECKING:

@@ -34,6 +34,13 @@ _LABEL = pattern(
     re.DOTALL,
 )
 
+PassageKind = Literal["whole", "topic", "sentence", "decision", "detail"]
+# A stop and a blank before a possible start of a sentence (beyond ASCII: any character but an arrow); or a CJK stop; or
+# a newline.
+_SENTENCE_END = pattern(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?(?:[A-Z0-9`]|[^\x00-\x7f→]))|(?<=[。！？])|\n+")
+# An ordinary memory has a tenth of these. Only full-text search finds the text beyond them.
+MAX_PASSAGES = 200
+
 
 def render_plain(content: Content) -> str:
     """The labelled text of a memory, without metadata and time scope, so it does not change with the status.
@@ -85,16 +92,6 @@ def parse_plain(lines: list[str]) -> Content | None:
     fields = {_FIELDS[name]: body for name, body in bodies.items()}
     fields["context"] = [*fields.get("context", []), *unassigned]  # lines below a title are kept
     return content_of(topic, fields)
-
-
-PassageKind = Literal["whole", "topic", "sentence", "decision", "detail"]
-
-# A stop and a blank before a possible start of a sentence (beyond ASCII: any character but an arrow); or a CJK stop; or
-# a newline.
-_SENTENCE_END = pattern(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?(?:[A-Z0-9`]|[^\x00-\x7f→]))|(?<=[。！？])|\n+")
-
-# An ordinary memory has a tenth of these. Only full-text search finds the text beyond them.
-MAX_PASSAGES = 200
 
 
 class Passage(NamedTuple):

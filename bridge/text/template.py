@@ -46,6 +46,38 @@ _EARLY_ID = pattern(r"[a-f0-9\-]+")
 _EARLY_STATUS = pattern(r"Active|Superseded|Draft")
 _EARLY_TIME = pattern(r"[\d\-T:Z]+")
 
+__all__ = [
+    "Conversation", "Enriched", "Legacy", "Parsed", "Plain", "normalise", "normalise_metadata", "parse",
+    "parse_conversation", "readable", "render", "render_conversation", "render_plain", "render_record", "sections",
+    "summary_text",
+]  # fmt: skip
+VERSION = "1.0"
+_NEWEST = (1, 1)
+_COMMENT = pattern(r"<!--\s*(Decision Record )?Template: v([\d.]+)\s*-->")
+_TITLE = pattern(r"#\s+(?:(Conversation Summary|Decision Record):)?(.*)", re.DOTALL)
+_HEADING = pattern(r"##\s+(.*)", re.DOTALL)
+# heading -> the field of Content (or "sources") that the section holds
+_SUMMARY_HEADINGS = {
+    "Context": "context",
+    "Key Decisions": "decisions",
+    "Rationale": "rationale",
+    "Open Questions": "open_questions",
+    "Next Steps": "next_steps",
+    "References": "references",
+    "Time Scope": "time_scope",
+}
+_RECORD_HEADINGS = {
+    "Summary": "context",
+    "Consolidated Decisions": "decisions",
+    "Consolidated Rationale": "rationale",
+    "Key Open Questions": "open_questions",
+    "Next Steps": "next_steps",
+    "Key References": "references",
+    "Time Scope": "time_scope",
+    "Sources": "sources",
+}
+_UNASSIGNED = ""  # the key of lines that belong to no field
+
 
 def normalise_metadata(metadata: Metadata) -> Metadata:
     """Metadata in the form that a text can carry: ids on one line, times in UTC, None instead of ``N/A``."""
@@ -149,42 +181,6 @@ _READERS: dict[str, tuple[str, Callable[[str], str | None]]] = {
     "Updated": ("updated_at", _time),
     "Source Created": ("source_created_at", _time),
 }
-
-
-__all__ = [
-    "Conversation", "Enriched", "Legacy", "Parsed", "Plain", "normalise", "normalise_metadata", "parse",
-    "parse_conversation", "readable", "render", "render_conversation", "render_plain", "render_record", "sections",
-    "summary_text",
-]  # fmt: skip
-
-VERSION = "1.0"
-_NEWEST = (1, 1)
-
-_COMMENT = pattern(r"<!--\s*(Decision Record )?Template: v([\d.]+)\s*-->")
-_TITLE = pattern(r"#\s+(?:(Conversation Summary|Decision Record):)?(.*)", re.DOTALL)
-_HEADING = pattern(r"##\s+(.*)", re.DOTALL)
-
-# heading -> the field of Content (or "sources") that the section holds
-_SUMMARY_HEADINGS = {
-    "Context": "context",
-    "Key Decisions": "decisions",
-    "Rationale": "rationale",
-    "Open Questions": "open_questions",
-    "Next Steps": "next_steps",
-    "References": "references",
-    "Time Scope": "time_scope",
-}
-_RECORD_HEADINGS = {
-    "Summary": "context",
-    "Consolidated Decisions": "decisions",
-    "Consolidated Rationale": "rationale",
-    "Key Open Questions": "open_questions",
-    "Next Steps": "next_steps",
-    "Key References": "references",
-    "Time Scope": "time_scope",
-    "Sources": "sources",
-}
-_UNASSIGNED = ""  # the key of lines that belong to no field
 
 
 class Enriched(NamedTuple):

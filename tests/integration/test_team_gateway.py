@@ -30,7 +30,7 @@ from starlette.testclient import TestClient
 from team_parts import post
 
 from bridge.settings import load
-from bridge.store.team.tables import key_text
+from bridge.store.team.shared_tables import key_text
 from bridge.team import copies, last_try, membership, people, schema, wire
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.protocol import CALLS

@@ -40,6 +40,10 @@ _REJECTION = b"the user said:"
 _QUESTIONS = b'"toolUseResult":{"questions":'
 _RESULT_START = 2_000
 
+_Value = TypeVar("_Value")
+# Links point a few records back. Remembering this many bounds the memory for a transcript of any size.
+REMEMBERED = 50_000
+
 
 class Head(NamedTuple):
     """The kind of a record, its id, that of the record before it, and whether it is of a side chain.
@@ -106,12 +110,6 @@ def _uuid(line: bytes) -> tuple[bytes | None, int]:
             return found[1], found.end()
         position = line.find(b'"uuid":"', position + 8)
     return None, -1
-
-
-_Value = TypeVar("_Value")
-
-# Links point a few records back. Remembering this many bounds the memory for a transcript of any size.
-REMEMBERED = 50_000
 
 
 class Chain:

@@ -54,6 +54,14 @@ _AIDER = re.compile(r"# aider chat started at")
 _TERMINAL = re.compile(r"(?:[⏺●]|\s{1,4}⎿)\s")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 
+_ISO = re.compile(
+    r"(?<!\d)(20\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?:[T _]+(\d{1,2})[:-](\d\d)(?:[:-](\d\d(?:\.\d{1,6})?))?)?(?!\d)"
+)
+_LOCAL = re.compile(
+    r"(?<!\d)(\d{1,2})[/.](\d{1,2})[/.](20\d\d)(?:,?\s+(?:at\s+)?(\d{1,2}):(\d\d)(?::(\d\d))?(?:\s?([AP]M))?)?",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Label:
@@ -146,15 +154,6 @@ def _refusal(heard: set[Speaker]) -> str:
         who = "the person" if "user" in heard else "the assistant"
         return f"Labels of {who} alone were found, so it is not known who said the rest. These forms are read: {forms}."
     return f"No labels of speakers were found. These forms are read: {forms}."
-
-
-_ISO = re.compile(
-    r"(?<!\d)(20\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?:[T _]+(\d{1,2})[:-](\d\d)(?:[:-](\d\d(?:\.\d{1,6})?))?)?(?!\d)"
-)
-_LOCAL = re.compile(
-    r"(?<!\d)(\d{1,2})[/.](\d{1,2})[/.](20\d\d)(?:,?\s+(?:at\s+)?(\d{1,2}):(\d\d)(?::(\d\d))?(?:\s?([AP]M))?)?",
-    re.IGNORECASE,
-)
 
 
 def moment_in(text: str) -> str | None:

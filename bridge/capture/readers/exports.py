@@ -26,6 +26,19 @@ from .turn_builder import Utterance, moment, turns_of
 _OTHERS = frozenset({"system", "developer", "tool", "function"})
 _LISTS = ("chat_messages", "messages", "conversation", "history", "turns", "items")
 
+_PEEK = 64 * 1024
+_BRACKET = re.compile(rb"\[[A-Za-z][A-Za-z ]{1,20}\]\s")  # a label of a speaker, no array
+_BOM = b"\xef\xbb\xbf"
+# What stands at the beginning of a tool's own transcript, and in no text that is quoted in JSON.
+_TRANSCRIPTS = {
+    "codex": re.compile(
+        rb'"type": ?"session_meta"|\A\{"id": ?"[0-9a-f-]{1,40}", ?"timestamp": ?"[^"]{1,40}", ?"instructions"'
+    ),
+    "claude-code": re.compile(rb'"(?:parentUuid|isSidechain)": ?(?:"|null|true|false)'),
+    "gemini-cli": re.compile(rb'"projectHash": ?"'),
+    "vscode": re.compile(rb'"responderUsername": ?"'),
+}
+
 
 def is_conversation(value: Any) -> bool:
     """Whether a JSON value holds messages of its own."""
@@ -120,20 +133,6 @@ def _text(message: dict[str, Any], left_out: Counter[str]) -> str:
 def _tools(message: dict[str, Any]) -> Iterator[str]:
     yield from strings(at(call, "function", "name") for call in items(message, "tool_calls"))
     yield from strings(item.get("name") for item in objects(message, "content") if item.get("type") == "tool_use")
-
-
-_PEEK = 64 * 1024
-_BRACKET = re.compile(rb"\[[A-Za-z][A-Za-z ]{1,20}\]\s")  # a label of a speaker, no array
-_BOM = b"\xef\xbb\xbf"
-# What stands at the beginning of a tool's own transcript, and in no text that is quoted in JSON.
-_TRANSCRIPTS = {
-    "codex": re.compile(
-        rb'"type": ?"session_meta"|\A\{"id": ?"[0-9a-f-]{1,40}", ?"timestamp": ?"[^"]{1,40}", ?"instructions"'
-    ),
-    "claude-code": re.compile(rb'"(?:parentUuid|isSidechain)": ?(?:"|null|true|false)'),
-    "gemini-cli": re.compile(rb'"projectHash": ?"'),
-    "vscode": re.compile(rb'"responderUsername": ?"'),
-}
 
 
 class Exports:

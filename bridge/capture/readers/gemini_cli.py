@@ -37,6 +37,10 @@ _PATHS = ("file_path", "absolute_path")
 _CHANGING = frozenset({"replace", "write_file"})
 _EXIT_CODE = re.compile(r"^Exit Code: (\d{1,5})$", re.MULTILINE)
 
+_PEEK = 4 * 1024
+_SESSION = re.compile(rb'"sessionId":\s*"([\w-]{1,100})"')
+_MARKER = ".project_root"
+
 
 @dataclass(slots=True)
 class Message:
@@ -172,11 +176,6 @@ def utterances(records: Iterable[tuple[str, dict[str, Any]]], findings: Findings
         if message.follows_compression:
             yield "compacted"
         yield message.said
-
-
-_PEEK = 4 * 1024
-_SESSION = re.compile(rb'"sessionId":\s*"([\w-]{1,100})"')
-_MARKER = ".project_root"
 
 
 class GeminiCli:

@@ -23,6 +23,11 @@ WHOLE_LIMIT = 64 * 2**20  # bytes of a file that is one object
 OVERSIZED = "record above the size limit"
 NOT_UTF8 = "record with bytes that are not UTF-8, which were replaced"
 
+ELEMENT_LIMIT = 64 * 2**20  # bytes of an element, such as one conversation
+_CHUNK = 2**20
+_OUTSIDE = re.compile(rb'["{}\[\],]')
+_INSIDE = re.compile(rb'["\\]')
+
 
 def lines(
     file: BinaryIO, findings: Findings, limit: int = LIMIT, *, takes_all: bool = False
@@ -106,13 +111,6 @@ def read_object(file: BinaryIO, findings: Findings, limit: int = WHOLE_LIMIT) ->
     if not isinstance(value, dict):
         raise OSError(errno.EIO, "not read: it is damaged, or only half written", file.name)
     return value
-
-
-ELEMENT_LIMIT = 64 * 2**20  # bytes of an element, such as one conversation
-
-_CHUNK = 2**20
-_OUTSIDE = re.compile(rb'["{}\[\],]')
-_INSIDE = re.compile(rb'["\\]')
 
 
 def elements(file: BinaryIO, findings: Findings, limit: int = ELEMENT_LIMIT) -> Iterator[Any]:

@@ -28,6 +28,16 @@ from .turn_builder import Utterance, is_newer, moment, turns_of
 _CHANGING = frozenset({"edit", "write", "multiedit"})
 _SILENT = frozenset({"step-start", "step-finish", "snapshot", "retry", "agent"})
 
+TESTED = "1.18.33"
+_NEEDED = {
+    "session": {"id", "parent_id", "directory", "title", "version", "revert", "time_updated"},
+    "message": {"id", "session_id", "time_created", "data"},
+    "part": {"id", "message_id", "session_id", "time_updated", "data"},
+}
+_MESSAGE = "SELECT id, length(data), iif(length(data) > ?, NULL, data) FROM message WHERE id = ?"
+_PARTS = "SELECT id, length(data), iif(length(data) > ?, NULL, data) FROM part WHERE message_id = ? ORDER BY id"
+_Messages = Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]
+
 
 @dataclass(frozen=True, slots=True)
 class Reverted:
@@ -130,18 +140,6 @@ def _add(part: dict[str, Any], texts: list[str], files: list[Any], tools: list[A
                 findings.unknown[str(kind)[:80]] += 1
 
 
-TESTED = "1.18.33"
-
-_NEEDED = {
-    "session": {"id", "parent_id", "directory", "title", "version", "revert", "time_updated"},
-    "message": {"id", "session_id", "time_created", "data"},
-    "part": {"id", "message_id", "session_id", "time_updated", "data"},
-}
-
-_MESSAGE = "SELECT id, length(data), iif(length(data) > ?, NULL, data) FROM message WHERE id = ?"
-_PARTS = "SELECT id, length(data), iif(length(data) > ?, NULL, data) FROM part WHERE message_id = ? ORDER BY id"
-
-
 @dataclass(frozen=True, slots=True)
 class _Session:
     session_id: str
@@ -187,8 +185,6 @@ class OpenCode:
 
 
 READER = OpenCode()
-
-_Messages = Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]
 
 
 def _said(session: _Session, messages: _Messages, findings: Findings) -> Iterator[Utterance | Marker]:

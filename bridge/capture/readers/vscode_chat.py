@@ -43,6 +43,23 @@ _REQUEST: _Kept = dict.fromkeys(
 _SESSION: _Kept = {"version": None, "requests": [_REQUEST]}
 _MAX_INDEX = 100_000
 
+_TOOL_CALLS = frozenset({"toolInvocationSerialized", "toolInvocation"})
+# Kinds of parts of a response that nobody said, up to VS Code 1.139.
+_SILENT = frozenset(
+    "agentMention autoModeResolution clearToPreviousToolInvocation codeCitation command confirmation content"
+    " disabledClaudeHooks elicitation elicitation2 elicitationSerialized extensions externalEdits hook info move"
+    " mcpServersStarting mcpServersStartingSerialized mcpAppsWithNoServer multiDiffData planReview"
+    " prepareToolInvocation progressMessage progressTask progressTaskResult progressTaskSerialized pullRequest"
+    " questionCarousel reference treeData undoStop usage usedContext warning".split()
+)
+_EDITS = frozenset({"textEditGroup", "notebookEditGroup", "codeblockUri", "textEdit", "notebookEdit", "workspaceEdit"})
+TESTED = 3  # the format's version, as VS Code 1.90 to 1.139 write it
+_DESKTOPS = ("Code", "Code - Insiders", "VSCodium", "VSCodium - Insiders", "Code - OSS")
+_SERVERS = (".vscode-server", ".vscode-server-insiders", ".vscodium-server", ".vscode-server-oss")
+_FLATPAKS = {"com.visualstudio.code": "Code", "com.vscodium.codium": "VSCodium"}
+_PEEK = 64 * 1024
+_TITLE = re.compile(rb'(?<!\\)(?:"customTitle":|\["customTitle"\],"v":)\s*("(?:[^"\\]|\\.){1,2000}")')
+
 
 class DamagedLogError(ValueError):
     """A record does not fit to what is before it."""
@@ -158,18 +175,6 @@ def _put(parent: Any, step: Any, value: Any) -> None:
         parent[step : step + 1] = [value]
     else:
         raise DamagedLogError
-
-
-_TOOL_CALLS = frozenset({"toolInvocationSerialized", "toolInvocation"})
-# Kinds of parts of a response that nobody said, up to VS Code 1.139.
-_SILENT = frozenset(
-    "agentMention autoModeResolution clearToPreviousToolInvocation codeCitation command confirmation content"
-    " disabledClaudeHooks elicitation elicitation2 elicitationSerialized extensions externalEdits hook info move"
-    " mcpServersStarting mcpServersStartingSerialized mcpAppsWithNoServer multiDiffData planReview"
-    " prepareToolInvocation progressMessage progressTask progressTaskResult progressTaskSerialized pullRequest"
-    " questionCarousel reference treeData undoStop usage usedContext warning".split()
-)
-_EDITS = frozenset({"textEditGroup", "notebookEditGroup", "codeblockUri", "textEdit", "notebookEdit", "workspaceEdit"})
 
 
 def utterances(request: Any, findings: Findings) -> Iterator[Utterance]:
@@ -290,15 +295,6 @@ def _path_of(value: Any) -> str | None:
     if isinstance(value, dict) and "path" not in value and isinstance(value.get("uri"), dict):
         value = value["uri"]
     return local_path(value, is_server=True)
-
-
-TESTED = 3  # the format's version, as VS Code 1.90 to 1.139 write it
-
-_DESKTOPS = ("Code", "Code - Insiders", "VSCodium", "VSCodium - Insiders", "Code - OSS")
-_SERVERS = (".vscode-server", ".vscode-server-insiders", ".vscodium-server", ".vscode-server-oss")
-_FLATPAKS = {"com.visualstudio.code": "Code", "com.vscodium.codium": "VSCodium"}
-_PEEK = 64 * 1024
-_TITLE = re.compile(rb'(?<!\\)(?:"customTitle":|\["customTitle"\],"v":)\s*("(?:[^"\\]|\\.){1,2000}")')
 
 
 class VSCodeChat:
