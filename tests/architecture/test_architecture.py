@@ -45,8 +45,8 @@ LAYERS = {
     "worker": (
         "version wording",
         "documents",
-        "boot log process_usage hooks stop_signals connections",
-        "monitoring admin processes",
+        "log processes hooks stop_signals connections",
+        "monitoring admin",
         "child",
         "scheduling doctor",
         "inbox team",
@@ -324,7 +324,7 @@ OWNERS = [
     (
         "psutil",
         {"bridge/store/mounts.py", "worker/doctor/"}
-        | {f"worker/{name}.py" for name in ("boot", "process_usage", "processes", "scheduling/graph_upkeep")},
+        | {f"worker/{name}.py" for name in ("processes", "scheduling/graph_upkeep")},
     ),
     ("numpy", {f"bridge/{name}/" for name in "embedding reranking standing store search compaction capture".split()}),
     ("httpx", {"bridge/embedding/", "bridge/graph/", "bridge/reranking/", "bridge/team/gateway_team.py"}),

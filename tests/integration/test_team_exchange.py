@@ -22,8 +22,7 @@ from jobs.layout import SpoolPaths, Workspace
 from jobs.lifecycle import accept
 from jobs.model import Job, Record
 from worker.scheduling.ledger import Ledger
-from worker.team.exchange import Exchange
-from worker.team.machine_jobs import MachineJobs
+from worker.team.exchange import Exchange, MachineJobs
 
 
 class Picky(PostgresTeam):

@@ -41,9 +41,8 @@ from jobs.errors import JobError
 from jobs.ids import new_job_id
 from jobs.lock import is_held
 from worker.admin import team as admin_team
-from worker.gateway.access import Caller
+from worker.gateway.access import Caller, Limits
 from worker.gateway.app import Gateway
-from worker.gateway.limits import Limits
 from worker.gateway.polls import Polls
 
 NOBODY = "00000000-0000-0000-0000-000000000000"

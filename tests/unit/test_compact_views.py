@@ -11,7 +11,7 @@ from bridge.interface import submission
 from bridge.interface.arguments import compact_arguments
 from jobs.errors import JobError
 from worker.cli import parser
-from worker.documents import compact as compact_document
+from worker.documents import LISTS
 from worker.terminal import output
 
 SIDES = {
@@ -56,7 +56,7 @@ def test_what_a_restoring_left_is_shown_with_the_reason(capsys: pytest.CaptureFi
 def test_a_preview_names_its_conflicts_and_how_to_reject_one(capsys: pytest.CaptureFixture[str]) -> None:
     record = {
         "topic_id": "uploads", "topic": "Uploads", "narrative_source": "template", "summary_text": "Merged.",
-        **dict.fromkeys(compact_document.LISTS, ()), "consolidated_decisions": ["Sign last (2026-10-02, #1)"],
+        **dict.fromkeys(LISTS, ()), "consolidated_decisions": ["Sign last (2026-10-02, #1)"],
     }  # fmt: skip
     kept = {**CONFLICT, "conflict_id": "89abcdef"}
     result = {

@@ -18,7 +18,7 @@ from jobs.model import Record
 from jobs.states import IN_INBOX
 from jobs.subjects import subject_of
 
-from ..documents.jobs import document
+from ..documents import document
 
 if TYPE_CHECKING:
     from jobs.schema import InFlight, JobRow
