@@ -1,5 +1,4 @@
-"""Requests to the worker, about jobs or about itself, and their outcome; and a new job as a person or a program sends
-it: its id and its version may be absent.
+"""Requests to the worker, about jobs or about itself, and their outcome.
 
 A request is a file, so it can be made while no worker runs; the next worker handles it.
 """
@@ -10,14 +9,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jobs import client, heartbeat, launch
 from jobs.errors import JobError
-from jobs.ids import new_job_id
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import is_held
-from jobs.model import SCHEMA_VERSION, Record
+from jobs.model import Record
 from jobs.rejected_files import drop_again, kept_file
 from jobs.states import IN_INBOX, LIVE, REPLAYABLE
 
@@ -29,17 +27,12 @@ if TYPE_CHECKING:
 REQUEST_SECONDS = 5.0
 # A running job stops within 2 s, or 10 in a critical section.
 _SECONDS = {"cancel": 15.0, "retry": REQUEST_SECONDS, "dismiss": REQUEST_SECONDS}
+
 DISMISSED = "dismissed"  # not a record's state: the record was removed
+
 _LOOK_SECONDS = 0.01
+
 _Request = tuple[Path, int | None]  # the request file, and the generation that it applies to
-
-
-def add_defaults(job: dict[str, Any]) -> None:
-    """Add a new ``job_id`` and the present ``schema_version`` where they are absent, in either spelling."""
-    if job.keys().isdisjoint(("job_id", "jobId")):
-        job["job_id"] = new_job_id()
-    if job.keys().isdisjoint(("schema_version", "schemaVersion")):
-        job["schema_version"] = SCHEMA_VERSION
 
 
 @dataclass(slots=True)

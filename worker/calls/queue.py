@@ -22,8 +22,7 @@ from jobs.rejected_files import rejections
 from jobs.states import ENDS, State
 
 from ..admin import requests, selection
-from ..admin.job_details import job_details
-from ..admin.requests import add_defaults
+from ..admin.job_details import add_defaults, job_details
 from .call import Scope
 
 if TYPE_CHECKING:
