@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bridge.capture.readers.registry import reader_of
+from bridge.capture.readers.reader import reader_of
 from bridge.capture.session import Findings, Transcript, Turn
 from bridge.search import listing
 from bridge.search.reader import Reader

@@ -28,7 +28,7 @@ from uuid import uuid4
 import psutil
 
 from bridge.settings import load
-from bridge.store.team import tables
+from bridge.store.team import shared_tables
 from bridge.team import membership
 from jobs.layout import Workspace
 
@@ -227,7 +227,7 @@ def _shared(workspace: Workspace) -> str:
     found = []
     try:
         with contextlib.closing(sqlite3.connect(f"file:{workspace.memory_db}?mode=ro", uri=True, timeout=5)) as reading:
-            for table in tables.TABLES:
+            for table in shared_tables.TABLES:
                 columns = ", ".join(f'"{name}"' for name in table.columns(reading))
                 keys = ", ".join(f'"{name}"' for name in table.key)
                 found.append(reading.execute(f"SELECT {columns} FROM {table.name} ORDER BY {keys}").fetchall())

@@ -15,14 +15,14 @@ if __package__ in (None, ""):  # python bridge/ingest.py
 
 from collections.abc import Sequence
 
-from .interface import script
+from .interface import submission
 from .interface.arguments import ingest_arguments
 from .interface.submission import payload_of
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """One JSON object on stdout; exit status 0, 1 (failed) or 2 (wrong usage)."""
-    return script.run("ingest.py", argv, ingest_arguments, "ingest", payload_of)
+    return submission.run("ingest.py", argv, ingest_arguments, "ingest", payload_of)
 
 
 if __name__ == "__main__":

@@ -16,13 +16,13 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .interface import script
+from .interface import submission
 from .interface.arguments import migrate_arguments
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """One JSON object on stdout; exit status as everywhere (see ``envelope``)."""
-    return script.run("migrate_summaries.py", argv, migrate_arguments, "migrate", _payload, _summary)
+    return submission.run("migrate_summaries.py", argv, migrate_arguments, "migrate", _payload, _summary)
 
 
 def _payload(given: argparse.Namespace) -> dict[str, Any]:

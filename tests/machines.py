@@ -14,7 +14,7 @@ import psycopg
 from gateways import Hosted, gateway_of
 from harness import Place, until
 
-from bridge.store.team import tables
+from bridge.store.team import shared_tables
 from bridge.team import membership, notices
 from jobs.model import Record
 
@@ -196,7 +196,7 @@ def shared_rows(place: Place) -> dict[str, list[Any]]:
     with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'verdicts'").fetchone():
             return found  # it is being made
-        for table in tables.TABLES:
+        for table in shared_tables.TABLES:
             columns = ", ".join(f'"{name}"' for name in table.columns(connection))
             keys = ", ".join(f'"{name}"' for name in table.key)
             found[table.name] = connection.execute(f"SELECT {columns} FROM {table.name} ORDER BY {keys}").fetchall()

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from bridge.capture.readers.reader import Home
-from bridge.capture.readers.registry import reader_of
+from bridge.capture.readers.reader import Home, reader_of
 from bridge.capture.session import Findings, Transcript, Turn
 
 if TYPE_CHECKING:

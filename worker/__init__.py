@@ -8,9 +8,7 @@ modules and packages:
 ``daemon``: the worker's process: its lock, its log and its signals.
 ``app``: the composition root: all parts, and the loop that scans.
 ``heartbeat``: the heartbeat file.
-``processes``: the processes of this program for a workspace, and the running worker.
-``boot``: the current boot of the machine.
-``process_usage``: memory and processor time of the worker's processes.
+``processes``: the processes of this program for a workspace, what they use, the running worker, and the current boot.
 ``stop_signals``: SIGTERM and SIGINT, as calls in a thread.
 ``connections``: HTTP connections with bounds on their number and on the time for a request's head.
 ``log``: the log file, its line formats, and the output of the other processes.

@@ -20,9 +20,10 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock, is_held
 
-from . import boot, log
+from . import log
 from .child.protocol import CRITICAL_SECONDS
 from .child.supervisor import Child
+from .processes import boot_id, died_since_boot
 from .stop_signals import on_stop
 
 _SUCCESSOR_PAUSE_SECONDS = 0.1
@@ -52,7 +53,7 @@ def serve(
     with lock:
         files.remove(workspace.spool.heartbeat)  # the former worker's: its process id may belong to another process now
         log.set_up(workspace.spool.log, settings.log_level, settings.log_format, foreground=foreground)
-        worker_died = boot.died_since_boot(lock.read_note())
+        worker_died = died_since_boot(lock.read_note())
         _outlive_orphan(workspace)
         child = Child(workspace, settings)
         if spool.inbox(workspace.spool) and not workspace.spool.paused.exists():
@@ -67,7 +68,7 @@ def serve(
             worker_died=worker_died,
             leaves_when_idle=leaves_when_idle,
         )
-        lock.write_note((boot.boot_id() or "").encode())
+        lock.write_note((boot_id() or "").encode())
         on_stop(worker.stop)
         worker.run()
         lock.write_note(b"")

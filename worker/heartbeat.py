@@ -18,7 +18,7 @@ from jobs import clock, files
 from jobs.layout import SpoolPaths
 from jobs.model import encode
 
-from . import boot
+from . import processes
 from .child.supervisor import Child
 from .monitoring.counters import Counters, CountersFile
 from .scheduling.ledger import Ledger
@@ -58,7 +58,7 @@ class Heartbeat:
         self._state: schema.WorkerState = "starting"
         self._began = time.monotonic()
         self._worker_id = secrets.token_hex(8)
-        self._boot_id = boot.boot_id()
+        self._boot_id = processes.boot_id()
         self._started_at = clock.iso(clock.now())
         self._facts = facts
         self._changed = changed

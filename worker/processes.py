@@ -1,15 +1,18 @@
-"""The processes of this program for a workspace, recognised by their command lines, and the running worker's heartbeat.
+"""The processes of this program for a workspace, recognised by their command lines, their memory and processor time,
+and the running worker's heartbeat; and the current boot, so that a reboot is not counted as a death of the worker.
 
 A heartbeat outlives its worker, and the system reuses process ids, so a process id from a heartbeat proves nothing.
+Measurements never raise: a process may end at any time, and the worker may have no free file descriptor.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
@@ -17,13 +20,13 @@ import psutil
 from jobs import heartbeat
 from jobs.layout import Workspace
 
-from . import boot
-
 if TYPE_CHECKING:
     from jobs.schema import Heartbeat
 
-Role = Literal["worker", "child", "server"]
 
+_MINUTE = 60
+
+Role = Literal["worker", "child", "server"]
 _MODULES: dict[str, Role] = {
     "worker.child.main": "child",
     "worker.server.main": "server",
@@ -32,6 +35,62 @@ _MODULES: dict[str, Role] = {
     "worker": "worker",
 }
 _COMMANDS = ("cognee-memory", "cognee-memory-script")  # the second one on Windows
+
+
+def boot_id() -> str | None:
+    """An id of the current boot, constant until the next one; None if the system gives none."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        pass
+    if sys.platform == "darwin":
+        sysctl = subprocess.run(
+            ["/usr/sbin/sysctl", "-n", "kern.bootsessionuuid"], capture_output=True, text=True, check=False
+        )
+        return sysctl.stdout.strip() or None
+    try:
+        import psutil
+
+        # The boot time changes slightly when the clock is set, so it is rounded to minutes.
+        return f"booted-{round(psutil.boot_time() / _MINUTE)}"
+    except (OSError, psutil.Error):
+        return None
+
+
+def died_since_boot(note: bytes) -> bool:
+    """Whether the former worker died since the current boot, from the note that it wrote into its lock file.
+
+    A worker that stops in order clears its note; a note with another boot's id means a reboot.
+    """
+    current = boot_id()
+    return current is not None and note.decode("utf-8", "replace").strip() == current
+
+
+def resident_bytes(pid: int) -> int | None:
+    """The resident memory; None if it cannot be read."""
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except (psutil.Error, OSError):
+        return None
+
+
+def private_bytes(pid: int) -> int | None:
+    """The resident memory without mapped files, which the system can reclaim; None if it cannot be read."""
+    try:
+        memory = psutil.Process(pid).memory_info()
+    except (psutil.Error, OSError):
+        return None
+    return int(memory.rss) - int(getattr(memory, "shared", 0))
+
+
+def memory_and_cpu(pid: int) -> tuple[int, float] | None:
+    """The resident memory, and the processor time in seconds; None if they cannot be read."""
+    try:
+        with (process := psutil.Process(pid)).oneshot():
+            times = process.cpu_times()
+            return int(process.memory_info().rss), times.user + times.system
+    except (psutil.Error, OSError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +127,7 @@ def running_heartbeat(workspace: Workspace) -> Heartbeat | None:
     latest = heartbeat.read(workspace.spool)
     if latest is None or not isinstance(latest.get("pid"), int) or latest.get("state") in (None, "stopped"):
         return None
-    if latest.get("boot_id") not in (None, boot.boot_id()):
+    if latest.get("boot_id") not in (None, boot_id()):
         return None
     return latest if _is_worker(latest["pid"], workspace) else None
 

@@ -5,12 +5,12 @@ It reads files of the user and computes; it stores nothing, and knows neither jo
 ``session``: a session's turns, what a reader reports besides, segments and their summaries, as values.
 ``readers``: one reader for each tool's transcripts, behind one interface.
 ``sentences``: what was said as prose, without code and output.
-``exchanges``, ``boundaries``: where a session is cut into segments.
+``boundaries``: where a session is cut into segments.
 ``beats``: what was asked, what was done for it, and how the person took it.
 ``title``, ``summary``: a segment's summary without a language model, made of beats.
 ``failures``: commands that failed, and what made them work.
-``kept_turns``: which turns are kept, without private parts and secrets; which of a grown session are unchanged.
-``ignored_files``: which files a memory must not name.
+``kept_turns``: which turns are kept, without private parts and secrets; which of a grown session are unchanged; which
+files a memory must not name.
 ``consent``: the tools from which a workspace may capture.
 ``model_summary``: a segment's summary by a language model, as far as the transcript supports it.
 """

@@ -1,9 +1,14 @@
 """Where a session is cut into segments, parts about one subject. Pure, streaming, in bounded memory.
 
-A cut is before an exchange, for one of four reasons. *Marker*: the person cleared the context, or said that it is about
-something else, or the tool replaced the context. *Silence*: hours without a turn. *Subject*: the texts before and after
-are unlike, and less alike than around, as in TextTiling (Hearst, 1997), with embeddings instead of words. *Size*: a
-segment would hold too much; it is cut where its two sides are least alike.
+An exchange is what the person said and what the assistant did and said for it, before the person spoke again. A subject
+changes when the person speaks, so a session is cut only before an exchange. Turns of side chains and sub-agents are
+part of the exchange in which they ran: nobody spoke with them, and their text is about details of the work, so they
+have no part in finding subjects and only their files and their counts of tools are kept.
+
+A cut has one of four reasons. *Marker*: the person cleared the context, or said that it is about something else, or the
+tool replaced the context. *Silence*: hours without a turn. *Subject*: the texts before and after are unlike, and less
+alike than around, as in TextTiling (Hearst, 1997), with embeddings instead of words. *Size*: a segment would hold too
+much; it is cut where its two sides are least alike.
 
 Every decision depends on what is before it and on a few complete exchanges after the cut. So a session that grew has
 the same segments as before, apart from the last one.
@@ -11,8 +16,9 @@ the same segments as before, apart from the last one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
@@ -21,10 +27,77 @@ from numpy.typing import NDArray
 from jobs import clock
 
 from ..text import turn_words as words
-from .exchanges import Exchange, begins_exchange, prose
+from .sentences import sentences
 from .session import Cut, Embed, Segment, Turn
 
+_MAX_FILES = 200  # of a side chain; more of them say nothing about the subject
+# Of what is compared: the beginnings of the question and of the answer, since an embedding reads some hundred words.
+_QUESTION_CHARACTERS = 600
+_ANSWER_CHARACTERS = 400
+
 _AHEAD = 2  # gaps after a cut that must not be deeper; so many more exchanges must be complete
+
+
+@dataclass(slots=True)
+class Exchange:
+    """Turns in order. ``spoken`` counts those that are no side chain, ``prose`` the characters of their sentences."""
+
+    turns: list[Turn] = field(default_factory=list)
+    characters: int = 0
+    prose: int = 0
+    spoken: int = 0
+
+    @property
+    def first(self) -> Turn:
+        """The turn that it begins with."""
+        return self.turns[0]
+
+    def add(self, turn: Turn) -> None:
+        """Appends a turn. All turns of one side chain become one."""
+        if not turn.part:
+            self.turns.append(turn)
+            self.characters += len(turn.text)
+            self.prose += prose(turn)
+            self.spoken += 1
+            return
+        side = replace(turn, text="", files=turn.files[:_MAX_FILES], marker=None)
+        for place, known in enumerate(self.turns):
+            if known.part == turn.part:
+                self.turns[place] = _merged(known, side)
+                return
+        self.turns.append(side)
+
+    def subject(self) -> str:
+        """The text by which its subject is compared; empty where it has no prose."""
+        question = _beginning((turn for turn in self.turns if turn.speaker == "user"), _QUESTION_CHARACTERS)
+        answer = _beginning((turn for turn in self.turns if turn.speaker != "user"), _ANSWER_CHARACTERS)
+        return f"{question} {answer}".strip()
+
+
+def begins_exchange(turn: Turn, current: Exchange) -> bool:
+    """Whether a turn begins a new exchange: the person speaks, and the current one has begun."""
+    return not turn.part and turn.speaker == "user" and current.spoken > 0
+
+
+def prose(turn: Turn) -> int:
+    """The characters of a turn's sentences."""
+    return sum(len(sentence) + 1 for sentence in sentences(turn.text))
+
+
+def _beginning(turns: Iterable[Turn], limit: int) -> str:
+    """The first sentences of the turns, until there are ``limit`` characters."""
+    found, length = [], 0
+    for sentence in (each for turn in turns if not turn.part for each in sentences(turn.text)):
+        found.append(sentence)
+        length += len(sentence) + 1
+        if length > limit:
+            break
+    return " ".join(found)[:limit]
+
+
+def _merged(one: Turn, other: Turn) -> Turn:
+    files = tuple(dict.fromkeys((*one.files, *other.files)))[:_MAX_FILES]
+    return replace(one, files=files, tools=dict(Counter(one.tools) + Counter(other.tools)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ language model. In reading order:
 
 ``record_draft``: the draft of a decision record, made from memories and embeddings.
 ``contradictions``: decisions as statements, and the conflicts between them.
-``duplicates``: groups of texts that say the same.
-``similarity``: pairs of close vectors.
+``duplicates``: groups of texts that say the same, and pairs of close vectors.
 ``conflicts``: pairs of decisions that cannot both hold, found by rules.
 ``statements``: a decision parsed into clauses, as the rules compare them.
 ``lexicon``: the word tables behind the rules.

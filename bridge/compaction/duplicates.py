@@ -1,4 +1,5 @@
-"""Groups texts that say the same, so that one of them can represent the group.
+"""Groups texts that say the same, so that one of them can represent the group; and finds pairs of vectors that are
+close to each other, in blocks, since the whole matrix may not fit into memory.
 
 Texts with the same words (except case, spacing and punctuation) are duplicates. So are texts with close embeddings that
 differ only in order or form, or in up to two extra words of one of them. A different name, amount, negation, opposite
@@ -9,23 +10,45 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from ..embedding.embedder import Vectors
 from ..text.decision_lines import wording
 from . import lexicon
 from .conflicts import compare_clauses
-from .similarity import similar_pairs
 from .statements import Clause, canonical, clauses
+
+_ROWS_PER_BLOCK = 512
 
 # The cosine from which two texts may say the same. With the built-in model, paraphrases of a decision have 0.85 to
 # 0.95. So do decisions that differ in one word; the comparison of the words keeps those apart.
 SAME_MEANING = 0.88
-
 _DISTINGUISHING = lexicon.CLASS_OF.keys() | lexicon.SELECTING | lexicon.WEAKENING  # an extra one changes the meaning
 _MAX_EXTRA = 2  # extra words that one of two texts may have
 _NAME = re.compile(r"\S*[\d_./\\#]\S*|\S*[a-z][A-Z]\S*|[A-Z]{2,}\S*")
+
+
+def similar_pairs(
+    vectors: Vectors, rows: Sequence[int], min_cosine: float, max_per_block: int | None = None
+) -> Iterator[tuple[float, int, int]]:
+    """(cosine, earlier row, later row) of all pairs with at least ``min_cosine``, where the later row is in ``rows``.
+
+    ``vectors`` have length 1, shape (n, d); ``rows`` ascend. ``max_per_block`` keeps only the most similar pairs of
+    each 512 rows.
+    """
+    for start in range(0, len(rows), _ROWS_PER_BLOCK):
+        later = np.asarray(rows[start : start + _ROWS_PER_BLOCK])
+        cosines = vectors[later] @ vectors[: later[-1]].T
+        is_earlier = np.arange(cosines.shape[1]) < later[:, None]
+        at, earlier = np.nonzero((cosines >= min_cosine) & is_earlier)
+        values = cosines[at, earlier]
+        if max_per_block is not None and len(values) > max_per_block:
+            best = np.argpartition(-values, max_per_block)[:max_per_block]
+            at, earlier, values = at[best], earlier[best], values[best]
+        yield from zip(values.tolist(), earlier.tolist(), later[at].tolist(), strict=True)
 
 
 class _Parsed(NamedTuple):

@@ -23,8 +23,8 @@ from ..memory import Memory
 from ..text.sections import one_line, shorten
 from .conflicts import ConflictKind
 from .contradictions import Conflict, Statement, date_of
+from .duplicates import similar_pairs
 from .record_draft import Judgement, Rules
-from .similarity import similar_pairs
 
 if TYPE_CHECKING:
     from ..graph.open_stores import Stores

@@ -4,6 +4,5 @@ It must not know transactions or the graph's content: ``bridge/operations/forget
 them. In reading order:
 
 ``consequences``: the memories that a forgetting removes, and the decision records that it rebuilds or removes.
-``quotes``: whether a file quotes certain memories.
 ``leftovers``: the files that name or quote forgotten memories, and their removal.
 """

@@ -19,7 +19,7 @@ from .. import critical
 from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory
 from ..privacy.masking import trace
-from ..store.expected_graph import ExpectedGraph
+from ..store.graph_content import ExpectedGraph
 from ..store.values import Extraction
 from . import (
     cognee_audit,

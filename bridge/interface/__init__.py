@@ -5,8 +5,7 @@ It does not know how a query is answered (``bridge.search``) or a job is run (``
 ``envelope``: the JSON envelope on stdout, and the exit codes.
 ``arguments``: the scripts' command lines, positional and named.
 ``question_arguments``: a question's arguments, completed from the settings.
-``submission``: from arguments to a dropped job with a running worker.
-``script``: a script that submits one job and prints one JSON object.
+``submission``: from arguments to a dropped job with a running worker; a script that does that and prints the outcome.
 ``answer_shapes``: the types of the answers to queries and submissions.
 ``result_shapes``: the types of the jobs' results.
 ``json_schema``: JSON Schemas of these types, with the docstrings of their fields.

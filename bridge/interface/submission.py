@@ -1,4 +1,5 @@
-"""Job submission: from a client's arguments to a dropped job, with a worker started to run it.
+"""Job submission: from a client's arguments to a dropped job, with a worker started to run it; and the body of a script
+that submits one job, waits for it on request, and prints one JSON object.
 
 The file protocol itself is in ``jobs.client``.
 """
@@ -9,19 +10,19 @@ import argparse
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jobs import client, launch
 from jobs.errors import JobError
 from jobs.kinds import BY_NAME
-from jobs.layout import Workspace
+from jobs.layout import Workspace, find_workspace
 from jobs.model import Record
 
 from .. import trust
 from ..memory import GIVEN
-from ..settings import Settings
+from ..settings import Settings, load
 from ..team import last_try
 from ..text.sections import one_line, shorten
 from ..text.visible import visible
@@ -30,6 +31,7 @@ from .arguments import SUMMARY_OPTIONS
 
 if TYPE_CHECKING:
     from .answer_shapes import EndedSubmission, Submission
+
 
 _LONGEST_DECISION, _LONGEST_TOPIC = 300, 60  # characters
 
@@ -281,3 +283,33 @@ def read_json_argument(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise JobError("ARGUMENT_INVALID", "The JSON must be an object.")
     return value
+
+
+def run(
+    name: str,
+    argv: Sequence[str] | None,
+    arguments: Callable[[list[str]], argparse.Namespace],
+    kind: str,
+    payload: Callable[[argparse.Namespace], dict[str, Any]],
+    summary: Callable[[Mapping[str, Any]], str] = lambda result: "",
+) -> int:
+    """Submit a job of a kind from the arguments (default: the process's). Returns the exit status (see ``envelope``).
+
+    ``summary`` makes a line for stderr from the job's result; empty text prints nothing.
+    """
+
+    def work() -> Submission:
+        given = arguments(sys.argv[1:] if argv is None else list(argv))
+        envelope.claim_stdout()
+        workspace = find_workspace(given.workspace, Path.cwd())
+        submission = submit(
+            workspace, load(), kind, payload(given),
+            start=not given.no_start, wait=given.wait, wait_seconds=given.timeout, job_id=given.job_id,
+            submitted_by=name,
+        )  # fmt: skip
+        result = cast("EndedSubmission", submission)["result"] if given.wait else None
+        if line := summary(result or {}):
+            print(line, file=sys.stderr)  # noqa: T201 - stdout carries the answer alone
+        return submission
+
+    return envelope.of_script(work)

@@ -24,8 +24,7 @@ This module has what the operations share, and ``run``, which calls them and red
 ``capture``: makes memories of the sessions of other tools, previews that, or undoes it.
 ``capture_sources``: the sessions that a capture reads, here or as their machine has attached them.
 ``captured_session``: the capture of one session.
-``made``: a memory made of a segment.
-``captured_failures``: its failures, each with its fix once.
+``captured_memories``: the memories made of its segments, and of its failures, each with its fix once.
 ``import_``: imports an export file.
 ``ask``: answers a question from the knowledge graph.
 ``graph``: draws the knowledge graph as an HTML page.

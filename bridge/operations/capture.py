@@ -23,14 +23,13 @@ from ..capture.session import Segment, SegmentSummary, Transcript
 from ..graph import tool_model
 from ..graph.open_stores import Stores
 from ..slices import Slices
-from ..store.change import StatusChange
-from ..store.values import CapturedSegment, CapturedSession, Spent
+from ..store.values import CapturedSegment, CapturedSession, Spent, StatusChange
 from ..text.failures import is_failure
 from ..text.template import summary_text
-from . import Progress, Task, captured_failures, captured_session, receipts, redactions
+from . import Progress, Task, captured_session, receipts, redactions
 from .capture_sources import EXPORT, AttachedSources, FileSources, Sources, attached_lines
+from .captured_memories import Made, remove_expired
 from .captured_session import SessionCapture, Tools, Turns
-from .made import Made
 
 if TYPE_CHECKING:
     from ..interface.result_shapes import Captured, CapturedMemory, CapturedSessionItem, KeptMemory, UndoneCapture
@@ -126,7 +125,7 @@ class CaptureRun:
         if self.is_preview:
             self._tell_what_is_off()
             return cast("Captured", self._result(None))
-        captured_failures.remove_expired(self.stores.store, self.now)
+        remove_expired(self.stores.store, self.now)
         self._write_receipt(self.now)
         self.task.note_applied(self.stores.store, self.now)
         return cast("Captured", self._result(self.task.job_id) | {"graph": "follows"})

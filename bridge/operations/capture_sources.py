@@ -19,11 +19,10 @@ from jobs.kinds import CAPTURE_TOOLS
 from jobs.payloads import Capture, ExportedFile
 
 from ..anchors import taking
-from ..capture import consent, ignored_files
+from ..capture import consent, kept_turns
 from ..capture.kept_turns import TurnFilter
-from ..capture.readers import registry
-from ..capture.readers.export_dates import moment_in
-from ..capture.readers.reader import Home
+from ..capture.readers.export_labels import moment_in
+from ..capture.readers.reader import Home, reader_of
 from ..capture.session import Findings, Transcript, Turn
 from ..slices import Slices
 from . import attachments
@@ -80,11 +79,11 @@ class FileSources:
         turn_filter = TurnFilter(
             root,
             redacts=settings.redact_secrets,
-            is_ignored=ignored_files.ignored(root, settings.capture_ignore.split()),
+            is_ignored=kept_turns.ignored(root, settings.capture_ignore.split()),
             any_folder=capture.transcript.tool == EXPORT,
             redactions=capture.redactions,
         )
-        reader = registry.reader_of(capture.transcript.tool)
+        reader = reader_of(capture.transcript.tool)
         return turn_filter.kept(reader.turns(capture.transcript, capture.findings), capture.findings)
 
     def _wanted(self) -> Iterator[Transcript]:
@@ -101,7 +100,7 @@ class FileSources:
             which = f"Capture from {off[0]}" if off else "Capture"
             raise JobError("CAPTURE_OFF", f"{which} is not enabled for {root}. Nothing was read.")
         for tool in tools:
-            yield from filter(self._is_wanted, registry.reader_of(tool).transcripts(home, root))
+            yield from filter(self._is_wanted, reader_of(tool).transcripts(home, root))
 
     def _exported(self, file: ExportedFile) -> Transcript:
         """The conversation in a file of the workspace, or in the copy of one from elsewhere, which is named by its

@@ -21,13 +21,11 @@ from ..capture.summary import ARROW
 from ..capture.title import COMMON, MOST_CHARACTERS
 from ..memory import Content, Memory, Metadata, slug
 from ..slices import SLICE_SECONDS
-from ..store.change import StatusChange
-from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource
+from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource, StatusChange
 from ..text.identity import content_id
 from ..text.query_words import subject_words
 from ..text.sections import normalise, one_line, shortened
-from . import captured_failures
-from .made import Made, note_superseded
+from .captured_memories import Made, failures_met, note_superseded
 
 if TYPE_CHECKING:
     from ..store.memories import Memories
@@ -310,7 +308,7 @@ def capture_session(capture: SessionCapture, tools: Tools) -> None:
         done.append(each.segment if each else record._replace(memory_id=_forgotten_id(place, tools.store)))
         if each is not None:
             before = [*capture.made, *made]
-            made += [each, *captured_failures.met(segment, each, before, capture.transcript, tools.store, tools.now)]
+            made += [each, *failures_met(segment, each, before, capture.transcript, tools.store, tools.now)]
     if done is None:
         done = list(former if capture.is_cut_off else former[: capture.unchanged])
     _keep(capture, tools, made, done, is_last=True)

@@ -16,13 +16,13 @@ from jobs.errors import JobError
 from jobs.finding import Finding, finding
 
 from ..embedding import local_models
-from ..forgetting.quotes import strings
+from ..forgetting.leftovers import strings
 from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
 from ..privacy.masking import trace
 from ..slices import Slices
 from ..store.audit import Audit, finding_of, open_audit
-from ..store.expected_graph import ExpectedGraph
+from ..store.graph_content import ExpectedGraph
 from . import Progress, Task
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from ..graph import installed, llm
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..slices import Slices, ignore_progress
-from ..store.change import KeptExtraction
-from ..store.values import Extraction
+from ..store.values import Extraction, KeptExtraction
 from ..text.passages import whole_text
 from . import Progress, Task, attachments, ingest, redactions, without_secrets
 from .refusals import require_runnable

@@ -26,8 +26,7 @@ from ..memory import Memory
 from ..search.standings import DISPUTED
 from ..slices import Slices
 from ..standing import comparison
-from ..store.change import StatusChange
-from ..store.values import Addition, AppliedJob, Compaction, KnownPair, PairVerdict, Source
+from ..store.values import Addition, AppliedJob, Compaction, KnownPair, PairVerdict, Source, StatusChange
 from ..text.identity import memory_id
 from . import Progress, Task, attachments
 from .refusals import require_runnable

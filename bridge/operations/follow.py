@@ -15,8 +15,7 @@ from ..forgetting import consequences, leftovers
 from ..forgetting.leftovers import ForgetTargets
 from ..graph.open_stores import Stores
 from ..slices import Progress
-from ..store.change import BegunForgetting, Change
-from ..store.values import AppliedJob, Arrivals, Plan
+from ..store.values import AppliedJob, Arrivals, BegunForgetting, Change, Plan
 from ..transfer import lost_memories
 from . import forget
 

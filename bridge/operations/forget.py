@@ -20,13 +20,11 @@ from jobs.scrub import JOB_FILES
 from ..compaction import narrative, record_draft
 from ..forgetting import consequences, leftovers
 from ..forgetting.consequences import Changes, Scope
-from ..forgetting.leftovers import ForgetTargets, Left
-from ..forgetting.quotes import Quotes, strings, texts
+from ..forgetting.leftovers import ForgetTargets, Left, Quotes, strings, texts
 from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
 from ..memory import Content, Memory, Metadata
-from ..store.change import BegunForgetting, StatusChange
-from ..store.values import LEFT_TO_WORKER, AppliedJob, Plan
+from ..store.values import LEFT_TO_WORKER, AppliedJob, BegunForgetting, Plan, StatusChange
 from ..text.identity import content_id, memory_id
 from ..text.passages import passages, whole_text
 from . import Progress, Task, task_of

@@ -29,9 +29,8 @@ from ..graph.open_stores import Stores
 from ..memory import LABELS, Memory
 from ..privacy import redaction
 from ..slices import AdaptiveBatch, Slices
-from ..store.change import Change
 from ..store.history_digests import without_texts
-from ..store.values import Addition, Feedback, PairVerdict, data_id_of
+from ..store.values import Addition, Change, Feedback, PairVerdict, data_id_of
 from ..text import decision_lines
 from ..text.identity import content_id
 from ..text.sections import normalise

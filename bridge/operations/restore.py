@@ -14,8 +14,7 @@ from jobs import clock
 
 from ..compaction import previews
 from ..memory import Memory, Status
-from ..store.change import StatusChange
-from ..store.values import AppliedJob, Compaction, KeptBecause, Restored, Skipped, Source
+from ..store.values import AppliedJob, Compaction, KeptBecause, Restored, Skipped, Source, StatusChange
 from . import Progress, Task
 from .refusals import require_runnable
 

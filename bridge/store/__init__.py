@@ -4,9 +4,8 @@ No other package uses SQL for memories. It must not know cognee, ranking or oper
 modules down to ``similar_ids``, and those that hold a connection for their types alone; the architecture test lists
 both, and the exceptions. In reading order:
 
-``values``: the values that the store takes and returns.
+``values``: the values that the store takes and returns, and a change of memories, which one transaction commits.
 ``catalogue``: what a snapshot knows of each memory besides its text.
-``change``: a change of memories as a value, which one transaction commits.
 ``opening``: opens the store and its readers, for whom it loads no more than they need.
 ``open_store``: the store as a process that writes keeps it, with its embedder and team.
 ``history_digests``: the history of compactions without texts.
@@ -17,18 +16,16 @@ both, and the exceptions. In reading order:
 committed.
 ``rows``: a memory as a row of memory.db, and back.
 ``outbox``: the pending deliveries to the graph, and the state in which the graph was left.
-``compaction_history``: the history of compactions and restores.
-``extractions``: the nodes and edges that cognee extracted from memories.
+``history``: what was captured from which session; the compactions and restores.
+``graph_content``: the nodes and edges that cognee extracted from memories, and what the graph must hold.
 ``feedback``: what people and agents said of memories.
 ``replacements``: which statements newer ones may replace.
 ``verdicts``: what they said of two statements, which wins over what ``replacements`` found.
 ``forgettings``: the forgettings that have begun, and what they still have to remove.
-``capture_history``: what was captured from which session, and where captured memories come from.
 ``llm_usage``: the calls, tokens and cost of the language model.
-``embedding_cache``: embeddings by model and text.
 ``word_index``: the full-text index, as the writer fills, checks and rebuilds it.
 ``full_text``: the full-text index's table, and the errors that mean damage.
-``vector_index``: the generations of the vector files, their committed rows and checksums.
+``vector_index``: the generations of the vector files, their committed rows and checksums; the cache of embeddings.
 ``vector_files``: the vector files themselves.
 ``database``: connections to memory.db, transactions, and SQLite's errors as error codes.
 ``migrations``: the tables of memory.db, and upgrades from older formats.
@@ -42,5 +39,4 @@ committed.
 ``sizes``: counts and bytes for monitoring.
 ``inspection``: a quick inspection of memory.db and its indexes, and a summary for a support archive.
 ``audit``: a full check of memory.db and its indexes.
-``expected_graph``: what the graph must hold, for comparison with it.
 """

@@ -24,7 +24,7 @@ from ..slices import Slices
 from ..text.passages import passages
 from . import database, full_text as words, migrations, rows, vector_files as vectors
 from .catalogue import WINDOW_STEP
-from .expected_graph import ExpectedGraph
+from .graph_content import ExpectedGraph
 from .values import Action
 from .vector_index import META
 

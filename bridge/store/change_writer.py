@@ -6,11 +6,10 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 
 from ..memory import Memory
-from . import capture_history, compaction_history, extractions, feedback, forgettings, rows, verdicts
-from .change import Change, StatusChange
+from . import feedback, forgettings, graph_content, history, rows, verdicts
 from .memories import last_number
 from .outbox import Outbox
-from .values import Addition
+from .values import Addition, Change, StatusChange
 from .vector_index import Extents
 from .word_index import WordIndex
 
@@ -36,11 +35,11 @@ class ChangeWriter:
         self._history(change)
         self._extractions(change)
         for session in change.captured_sessions:
-            capture_history.record_session(self._connection, session)
+            history.record_session(self._connection, session)
         for tool, session_id, digests in change.captured_turns:
-            capture_history.record_turns(self._connection, tool, session_id, digests)
+            history.record_turns(self._connection, tool, session_id, digests)
         for source in change.capture_sources:
-            capture_history.record_source(self._connection, source)
+            history.record_source(self._connection, source)
         for given in change.feedback:
             feedback.give(self._connection, given)
         for given in change.feedback_to_clear:
@@ -64,7 +63,7 @@ class ChangeWriter:
         for memory_id in change.dropped:
             self._take_out(memory_id, at)
             self._connection.execute("DELETE FROM memories WHERE id = ?", (memory_id,))
-        capture_history.drop_sources(self._connection, change.dropped)
+        history.drop_sources(self._connection, change.dropped)
         for memory_id in change.hidden:
             self._connection.execute("UPDATE memories SET hidden = 1 WHERE id = ?", (memory_id,))
             self._take_out(memory_id, at)
@@ -88,17 +87,17 @@ class ChangeWriter:
 
     def _history(self, change: Change) -> None:
         for made in change.compactions:
-            compaction_history.record(self._connection, made)
+            history.record(self._connection, made)
         for restored, job_id in change.restorations:
             assert restored.restored is not None
-            seq = restored.seq or compaction_history.record(self._connection, restored)
-            compaction_history.note_restored(self._connection, seq, job_id, restored.restored)
+            seq = restored.seq or history.record(self._connection, restored)
+            history.note_restored(self._connection, seq, job_id, restored.restored)
         if change.topics_to_clear:
-            compaction_history.clear_topics(self._connection, change.topics_to_clear)
+            history.clear_topics(self._connection, change.topics_to_clear)
         for row in change.imported_compactions:
             rows.insert_row(self._connection, "compactions", row)
         if change.forgettings:
-            compaction_history.remove_texts(self._connection)
+            history.remove_texts(self._connection)
         for begun in change.forgettings:
             forgettings.begin(self._connection, begun.job, begun.accepted_at, begun.plan, change.at)
         if change.finishes_forgettings:
@@ -106,9 +105,9 @@ class ChangeWriter:
 
     def _extractions(self, change: Change) -> None:
         if change.extractions_to_drop:
-            extractions.drop(self._connection, change.extractions_to_drop)
+            graph_content.drop(self._connection, change.extractions_to_drop)
         for kept in change.extractions:
-            extractions.keep(self._connection, kept.memory_id, kept.found, kept.job_id, change.at)
+            graph_content.keep(self._connection, kept.memory_id, kept.found, kept.job_id, change.at)
         for row in change.imported_extractions:
             rows.insert_row(self._connection, "cognified", row)
             self._outbox.enqueue(row["memory_id"], "write", change.at)

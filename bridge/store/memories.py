@@ -12,11 +12,9 @@ from jobs.layout import Workspace
 
 from ..memory import MAX_KEPT, Memory
 from . import database, feedback, replacements, rows, verdicts
-from .capture_history import CaptureReader
-from .compaction_history import CompactionReader
-from .expected_graph import ExpectedGraph
-from .extractions import ExtractionReader
 from .forgettings import ForgettingReader
+from .graph_content import ExpectedGraph, ExtractionReader
+from .history import CaptureReader, CompactionReader
 from .values import AppliedJob, Feedback, KnownPair, MemoryState, PairVerdict
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..memory import Memory
-from . import compaction_history, feedback, outbox, replacements, rows
-from .capture_history import CaptureReader
+from . import feedback, history, outbox, replacements, rows
 from .catalogue import Replacement
+from .history import CaptureReader
 from .values import Compaction, Feedback, GraphLag
 
 _HIGHEST = 2**63 - 1
@@ -145,7 +145,7 @@ class MemoryLists:
         """The last ``limit`` compactions of a topic or of all, the newest first, each with its record's number; None if
         there is no such memory any more.
         """
-        return compaction_history.newest(self._connection, limit, topic_id)
+        return history.newest(self._connection, limit, topic_id)
 
     def graph_lag(self) -> GraphLag:
         """What the knowledge graph lacks."""

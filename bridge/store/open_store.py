@@ -97,9 +97,9 @@ class OpenStore:
         if self._team is None:
             found = membership.membership_of(self.workspace, self.settings.config_folder)
             if found is not None:
-                from ..team import opening as team_opening  # only a team needs a client of its own
+                from ..team import opening  # only a team needs a client of its own
 
-                reach = team_opening.whole_team_of if found.is_pool else team_opening.team_of
+                reach = opening.whole_team_of if found.is_pool else opening.team_of
                 self._team = (found, self._shared_team or reach(self.settings))
         return self._team
 

@@ -29,15 +29,13 @@ from ..memory import Memory, Status
 from ..slices import Progress, Slices, ignore_progress
 from ..text.passages import passages
 from . import database, forgettings, full_text, quarantine, vector_files
-from .change import Change, StatusChange
 from .change_writer import ChangeWriter
-from .embedding_cache import EmbeddingCache
 from .llm_usage import LlmUsage
 from .memories import Memories
 from .outbox import Outbox
 from .replacements import Replacements
-from .values import Addition, AppliedJob, Arrivals, Feedback
-from .vector_index import VectorIndex
+from .values import Addition, AppliedJob, Arrivals, Change, Feedback, StatusChange
+from .vector_index import EmbeddingCache, VectorIndex
 from .word_index import WordIndex
 
 log = logging.getLogger(__name__)

@@ -4,8 +4,6 @@ Pure functions over ``bridge.memory``. It knows neither a store nor a model. In 
 
 ``sections``: the content's sections as lines, and the escaping of lines that look like structure.
 ``references``: the classification of references into files, plans, branches and issues.
-``metadata_block``: the metadata lines of the enriched text.
-``plain_summary``: the labelled text without metadata, which is also the text that is embedded.
 ``decision_lines``: a decision as a line of a decision record, with its marks, its date and its memory's number.
 ``conversation``: a conversation turn as one text, the form of legacy memories.
 ``template``: the enriched text, and ``parse`` for all forms.

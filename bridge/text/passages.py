@@ -1,25 +1,97 @@
 """The passages of a memory: the texts that get a vector each.
 
 The whole text has one, and so do its parts, since a single vector loses the details. Embedding is ``bridge/embedding``.
+Of a summary, the whole text is labelled and without metadata, which is also the form of the first stored summaries:
+
+    Topic: …
+    Context: …
+    Decisions:
+    - …
 """
 
 from __future__ import annotations
 
+import re
 from typing import Literal, NamedTuple
 
-from ..memory import Memory
+from ..memory import Content, Memory
 from ..pattern import pattern
 from .decision_lines import DecisionLine, read, searched
-from .plain_summary import render_plain
+from .sections import content_of, normalise, one_line
+
+_FIELDS = {
+    "Context": "context",
+    "Decisions": "decisions",
+    "Rationale": "rationale",
+    "OpenQuestions": "open_questions",
+    "NextSteps": "next_steps",
+    "References": "references",
+    "TimeScope": "time_scope",
+}
+_LABEL = pattern(
+    r"(Summary|Topic|Context|Decisions|Rationale|Open ?Questions|Next ?Steps|References|Time ?Scope)"
+    r":(?:\s+(.*))?",
+    re.DOTALL,
+)
 
 PassageKind = Literal["whole", "topic", "sentence", "decision", "detail"]
-
 # A stop and a blank before a possible start of a sentence (beyond ASCII: any character but an arrow); or a CJK stop; or
 # a newline.
 _SENTENCE_END = pattern(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?(?:[A-Z0-9`]|[^\x00-\x7f→]))|(?<=[。！？])|\n+")
-
 # An ordinary memory has a tenth of these. Only full-text search finds the text beyond them.
 MAX_PASSAGES = 200
+
+
+def render_plain(content: Content) -> str:
+    """The labelled text of a memory, without metadata and time scope, so it does not change with the status.
+
+    It is meant for reading and for search: a body line like ``Decisions:`` is not escaped.
+    """
+    content = normalise(content)
+    lists = {
+        "Decisions": content.decisions,
+        "Rationale": content.rationale,
+        "Open Questions": content.open_questions,
+        "Next Steps": content.next_steps,
+        "References": content.references.flat,
+    }
+    lines = [f"Topic: {content.topic}"]
+    if content.context:
+        lines.append(f"Context: {content.context}")
+    for label, items in lists.items():
+        if items:
+            lines += [f"{label}:", *("- " + item.replace("\n", "\n  ") for item in items)]
+    return "\n".join(lines)
+
+
+def parse_plain(lines: list[str]) -> Content | None:
+    """The content of labelled text, or None for a text of another form.
+
+    The first line that is not blank must start with ``Summary:`` or ``Topic:``, one of the two must have a title, and
+    at least one other label must follow. A label that occurs again is an ordinary line.
+    """
+    first = next((line for line in lines if line.strip()), "")
+    if not first.startswith(("Summary:", "Topic:")):
+        return None
+    bodies: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in lines:
+        label = _LABEL.fullmatch(line)
+        name = label[1].replace(" ", "") if label else ""
+        if label and name not in bodies:
+            current = bodies[name] = [label[2] or ""]
+        else:
+            current.append(line)
+    topic, unassigned = "", []
+    for name in ("Topic", "Summary"):
+        title, *below = bodies.pop(name, None) or [""]
+        topic = topic or one_line(title)
+        unassigned += below
+    if not topic or not bodies:
+        return None
+    fields = {_FIELDS[name]: body for name, body in bodies.items()}
+    fields["context"] = [*fields.get("context", []), *unassigned]  # lines below a title are kept
+    return content_of(topic, fields)
 
 
 class Passage(NamedTuple):

@@ -1,40 +1,61 @@
 """The enriched text of a memory: markdown with a metadata block, written and read line by line.
 
-It writes version 1.0: a comment with the version, the title, the metadata block, then each section that has content,
-in a fixed order. A decision record has its own template, with the sections of a record and its sources.
+It writes version 1.0: a comment with the version, the title, the metadata block, then each section that has content, in
+a fixed order. A decision record has its own template, with the sections of a record and its sources. In the block,
+``N/A`` means unknown; it has no line for ``importance``.
 
-It reads versions 1.0 and 1.1, with sections in any order. It still accepts what the early readers of 1.0 accepted,
-which searched with regular expressions, if the block's lines follow its start. Text outside any section is kept, at
-the end of the context. Lines that look like structure are escaped (see ``sections``), so no text can forge metadata.
+It reads versions 1.0 and 1.1, with sections in any order, and of 1.1 the block's line ``source_created_at``, which it
+does not write. It still accepts what the early readers of 1.0 accepted, which searched with regular expressions, if the
+block's lines follow its start. Text outside any section is kept, at the end of the context. Lines that look like
+structure are escaped (see ``sections``), so no text can forge metadata.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
-from ..memory import Content, Memory, MemoryKind, Metadata
+from jobs.errors import JobError
+
+from ..memory import STATUS_WORDS, Content, Memory, MemoryKind, Metadata, Status, is_topic_id, slug
 from ..pattern import pattern
 from .conversation import Conversation, parse_conversation, render_conversation, without_metadata_line
-from .metadata_block import BLOCK, metadata_error, normalise_metadata, read_metadata, write_metadata
-from .plain_summary import parse_plain, render_plain
-from .sections import content_of, lines_of, newlines, normalise, read_items, tidy_items, write_items
+from .passages import parse_plain, render_plain
+from .sections import (
+    content_of,
+    lines_of,
+    newlines,
+    normalise,
+    normalise_time,
+    one_line,
+    read_items,
+    tidy_items,
+    write_items,
+)
+
+BLOCK = "**Metadata:**"
+
+_LINE = pattern(r"\s*- (Topic ID|Session ID|Plan ID|Status|Created|Updated|Source Created):(.*)", re.DOTALL)
+_UNKNOWN = frozenset(["", "n/a", "none", "null"])
+_SHOWN = 120  # characters of an invalid line that an error quotes
+
+# The first readers of version 1.0 read a value up to the first other character and ignored the rest of the line.
+_EARLY_ID = pattern(r"[a-f0-9\-]+")
+_EARLY_STATUS = pattern(r"Active|Superseded|Draft")
+_EARLY_TIME = pattern(r"[\d\-T:Z]+")
 
 __all__ = [
     "Conversation", "Enriched", "Legacy", "Parsed", "Plain", "normalise", "normalise_metadata", "parse",
     "parse_conversation", "readable", "render", "render_conversation", "render_plain", "render_record", "sections",
     "summary_text",
 ]  # fmt: skip
-
 VERSION = "1.0"
 _NEWEST = (1, 1)
-
 _COMMENT = pattern(r"<!--\s*(Decision Record )?Template: v([\d.]+)\s*-->")
 _TITLE = pattern(r"#\s+(?:(Conversation Summary|Decision Record):)?(.*)", re.DOTALL)
 _HEADING = pattern(r"##\s+(.*)", re.DOTALL)
-
 # heading -> the field of Content (or "sources") that the section holds
 _SUMMARY_HEADINGS = {
     "Context": "context",
@@ -56,6 +77,110 @@ _RECORD_HEADINGS = {
     "Sources": "sources",
 }
 _UNASSIGNED = ""  # the key of lines that belong to no field
+
+
+def normalise_metadata(metadata: Metadata) -> Metadata:
+    """Metadata in the form that a text can carry: ids on one line, times in UTC, None instead of ``N/A``."""
+    return metadata._replace(
+        topic_id=_none_if_unknown(metadata.topic_id),
+        session_id=_none_if_unknown(metadata.session_id),
+        plan_id=_none_if_unknown(metadata.plan_id),
+        created_at=normalise_time(metadata.created_at or ""),
+        updated_at=normalise_time(metadata.updated_at or ""),
+        source_created_at=normalise_time(metadata.source_created_at or ""),
+    )
+
+
+def write_metadata(metadata: Metadata) -> list[str]:
+    """The six lines of the block in version 1.0."""
+    known = normalise_metadata(metadata)
+    return [
+        f"- Topic ID: {known.topic_id or 'N/A'}",
+        f"- Session ID: {known.session_id or 'N/A'}",
+        f"- Plan ID: {known.plan_id or 'N/A'}",
+        f"- Status: {known.status or 'N/A'}",
+        f"- Created: {known.created_at or 'N/A'}",
+        f"- Updated: {known.updated_at or 'N/A'}",
+    ]
+
+
+def read_metadata(lines: Iterable[tuple[int, str]], start: tuple[int, str]) -> tuple[Metadata, list[str]]:
+    """The metadata in a block's numbered lines, and the lines that are not metadata.
+
+    ``start`` is the numbered line that starts the block. If a name occurs twice, the first line counts. Raises
+    JobError: METADATA_BROKEN for an invalid value and for a missing line. For a missing line the error names the first
+    line that is not metadata, since it may be misspelt, or else the start.
+    """
+    values: dict[str, Any] = {}
+    others: list[tuple[int, str]] = []
+    for number, line in lines:
+        match = _LINE.fullmatch(line)
+        field, read = _READERS[match[1]] if match else ("", one_line)
+        if not match or field in values:
+            if line.strip():
+                others.append((number, line))
+            continue
+        value = match[2].strip()
+        try:
+            values[field] = None if _none_if_unknown(value) is None else read(value)
+        except ValueError as error:
+            raise metadata_error(number, line, str(error)) from None
+    for name, (field, _) in _READERS.items():
+        if field not in values and name != "Source Created":
+            number, line = others[0] if others else start
+            raise metadata_error(number, line, f"the metadata block has no line '- {name}: …'")
+    return Metadata(**values), [line for _, line in others]
+
+
+def metadata_error(number: int, line: str, why: str) -> JobError:
+    """The error METADATA_BROKEN for a line; it quotes at most ``_SHOWN`` characters of it."""
+    shown = line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+    return JobError(
+        "METADATA_BROKEN",
+        f"Line {number} cannot be read, {why}: {shown}",
+        details={"line": number, "text": shown},
+    )
+
+
+def _none_if_unknown(value: str | None) -> str | None:
+    text = one_line(value or "")
+    return None if text.lower() in _UNKNOWN else text
+
+
+def _topic_id(value: str) -> str:
+    if is_topic_id(value) or _EARLY_ID.fullmatch(value):
+        return value
+    if _EARLY_ID.match(value):
+        return slug(value)  # not cut at the first other character, as early readers did: it could be another topic's id
+    raise ValueError("a topic id is a UUID or a slug of a-z, 0-9, '.', '_' and '-'")
+
+
+def _status(value: str) -> Status:
+    early = _EARLY_STATUS.match(value)
+    status = STATUS_WORDS.get(value) or (STATUS_WORDS[early[0]] if early else None)
+    if status is None:
+        raise ValueError(f"the status is none of {', '.join(STATUS_WORDS)}")
+    return status
+
+
+def _time(value: str) -> str | None:
+    """A time as text; None for an invalid value that begins like a time, which early readers accepted."""
+    early = _EARLY_TIME.match(value)
+    time = normalise_time(value) or (normalise_time(early[0]) if early else None)
+    if time is None and not early:
+        raise ValueError("the time is not of the form 2025-11-17T16:30:00Z")
+    return time
+
+
+_READERS: dict[str, tuple[str, Callable[[str], str | None]]] = {
+    "Topic ID": ("topic_id", _topic_id),
+    "Session ID": ("session_id", one_line),
+    "Plan ID": ("plan_id", one_line),
+    "Status": ("status", _status),
+    "Created": ("created_at", _time),
+    "Updated": ("updated_at", _time),
+    "Source Created": ("source_created_at", _time),
+}
 
 
 class Enriched(NamedTuple):

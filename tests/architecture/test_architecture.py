@@ -45,8 +45,8 @@ LAYERS = {
     "worker": (
         "version wording",
         "documents",
-        "boot log process_usage hooks stop_signals connections",
-        "monitoring admin processes",
+        "log processes hooks stop_signals connections",
+        "monitoring admin",
         "child",
         "scheduling doctor",
         "inbox team",
@@ -71,9 +71,8 @@ SQLITE = {
 STORE_INTERFACE = {
     "opening": "opens the store and its readers",
     "open_store": "the store as a process that writes keeps it",
-    "values": "the values that they take and return",
+    "values": "the values that they take and return, and a change of memories",
     "catalogue": "the values of the query path",
-    "change": "a change of memories as a value",
     "history_digests": "the history without texts",
     "similar_ids": "errors about ids that do not exist",
     "vector_files": "the vector files, which queries map",
@@ -83,8 +82,8 @@ STORE_TYPES = {"store", "memories", "reader", "memory_lists", "llm_usage"}
 # Imports of what belongs to SQLite or to this machine, each with its reason: (importer, module of bridge/store).
 STORE_EXCEPTIONS = {
     ("bridge.operations.check", "audit"): "the job check reads memory.db with SQLite's own checks",
-    ("bridge.operations.check", "expected_graph"): "the same, for the graph",
-    ("bridge.graph.cognee_store", "expected_graph"): "what the graph lacks is found as a check finds it",
+    ("bridge.operations.check", "graph_content"): "the same, for the graph",
+    ("bridge.graph.cognee_store", "graph_content"): "what the graph lacks is found as a check finds it",
     ("worker.doctor.stores", "inspection"): "the doctor looks at memory.db, whatever its state",
     ("worker.doctor.stores", "migrations"): "the same: its format",
     ("worker.doctor.bundle", "inspection"): "the support archive has memory.db's schema and counts",
@@ -100,7 +99,7 @@ STORE_EXCEPTIONS = {
 WORKSPACES = {
     ("bridge.trust", "open_workspace"): "settings_of",
     ("bridge.search.query_client", "ask_for"): "settings_of",
-    ("bridge.interface.script", "work"): "submit",
+    ("bridge.interface.submission", "work"): "submit",
     ("worker.hooks.hook", "_opened"): "require_trusted",
     ("worker.terminal.worktree_note", "worktree_note"): "settings_of",
     ("worker.terminal.demo", "demo"): "It makes a new folder, and starts a worker, which checks.",
@@ -325,7 +324,7 @@ OWNERS = [
     (
         "psutil",
         {"bridge/store/mounts.py", "worker/doctor/"}
-        | {f"worker/{name}.py" for name in ("boot", "process_usage", "processes", "scheduling/graph_upkeep")},
+        | {f"worker/{name}.py" for name in ("processes", "scheduling/graph_upkeep")},
     ),
     ("numpy", {f"bridge/{name}/" for name in "embedding reranking standing store search compaction capture".split()}),
     ("httpx", {"bridge/embedding/", "bridge/graph/", "bridge/reranking/", "bridge/team/gateway_team.py"}),

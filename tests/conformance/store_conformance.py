@@ -15,11 +15,11 @@ from fake_embedder import FakeEmbedder
 from harness import raising
 
 from bridge.memory import Content, Memory, Metadata, References
-from bridge.store.change import BegunForgetting, KeptExtraction, StatusChange
 from bridge.store.store import Store
 from bridge.store.values import (
     Addition,
     AppliedJob,
+    BegunForgetting,
     CapturedSegment,
     CapturedSession,
     CaptureSource,
@@ -28,10 +28,12 @@ from bridge.store.values import (
     ExtractedNode,
     Extraction,
     Feedback,
+    KeptExtraction,
     PairVerdict,
     Plan,
     Restored,
     Source,
+    StatusChange,
     data_id_of,
 )
 from jobs.errors import JobError

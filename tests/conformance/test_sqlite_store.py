@@ -11,9 +11,8 @@ from fake_embedder import FakeEmbedder
 from store_conformance import Place, StoreConformance, place_of
 
 from bridge.memory import Memory
-from bridge.store.change import Change
 from bridge.store.store import Store
-from bridge.store.values import AppliedJob
+from bridge.store.values import AppliedJob, Change
 from jobs.layout import Workspace
 
 

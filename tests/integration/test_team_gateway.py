@@ -30,7 +30,7 @@ from starlette.testclient import TestClient
 from team_parts import post
 
 from bridge.settings import load
-from bridge.store.team.tables import key_text
+from bridge.store.team.shared_tables import key_text
 from bridge.team import copies, last_try, membership, people, schema, wire
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.protocol import CALLS
@@ -41,9 +41,8 @@ from jobs.errors import JobError
 from jobs.ids import new_job_id
 from jobs.lock import is_held
 from worker.admin import team as admin_team
-from worker.gateway.access import Caller
+from worker.gateway.access import Caller, Limits
 from worker.gateway.app import Gateway
-from worker.gateway.limits import Limits
 from worker.gateway.polls import Polls
 
 NOBODY = "00000000-0000-0000-0000-000000000000"

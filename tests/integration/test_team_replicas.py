@@ -23,11 +23,11 @@ from bridge.operations import follow
 from bridge.search.reader import Reader
 from bridge.slices import Slices
 from bridge.store import values
-from bridge.store.change import BegunForgetting, Change, KeptExtraction, StatusChange
 from bridge.store.store import Store
-from bridge.store.team import replica, tables
+from bridge.store.team import replica, shared_tables
 from bridge.store.team.position import copy_state
 from bridge.store.team.team_store import TeamStore
+from bridge.store.values import BegunForgetting, Change, KeptExtraction, StatusChange
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author
 from bridge.team.server import Server
@@ -90,8 +90,8 @@ def machines(tmp_path: Path, server: Server) -> Iterator[Machines]:
 def shared_rows(store: Store) -> dict[str, list[tuple[Any, ...]]]:
     """All shared rows, and the numbers given."""
     found = {}
-    for table in tables.TABLES:
-        columns = ", ".join(tables.quoted(name) for name in table.columns(store._connection))
+    for table in shared_tables.TABLES:
+        columns = ", ".join(shared_tables.quoted(name) for name in table.columns(store._connection))
         found[table.name] = store._connection.execute(f"SELECT {columns} FROM {table.name} ORDER BY 1, 2").fetchall()
     query = "SELECT name, seq FROM sqlite_sequence WHERE name IN ('memories', 'compactions') ORDER BY 1"
     return found | {"numbers": store._connection.execute(query).fetchall()}

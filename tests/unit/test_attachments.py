@@ -24,7 +24,7 @@ from bridge.graph.open_stores import Stores
 from bridge.operations import attachments, run
 from bridge.settings import load
 from bridge.slices import ignore_progress
-from bridge.store.team import tables
+from bridge.store.team import shared_tables
 from bridge.transfer import export, export_file
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
@@ -144,7 +144,7 @@ def comparable(value: Any, stores: Stores) -> Any:
 def rows_of(stores: Stores, files: Stores) -> Any:
     connection = stores.store._connection
     found = {}
-    for table in tables.TABLES:
+    for table in shared_tables.TABLES:
         columns = ", ".join(f'"{name}"' for name in table.columns(connection))
         found[table.name] = connection.execute(f"SELECT {columns} FROM {table.name} ORDER BY 1, 2").fetchall()
     return comparable(found, files)
@@ -196,7 +196,7 @@ def test_a_session_captured_as_it_is_is_not_sent_again_and_one_that_grew_replace
 def followed(bench: Bench) -> None:
     """Give the machine's copy what the service has stored."""
     ours, theirs = bench.machine.store._connection, bench.there.store._connection
-    for table in tables.TABLES:
+    for table in shared_tables.TABLES:
         rows = theirs.execute(f"SELECT * FROM {table.name}").fetchall()
         ours.execute(f"DELETE FROM {table.name}")
         for row in rows:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies
 from transcript_shelf import FIXTURES, lines_of, read
 
-from bridge.capture.readers import export_markdown, json_elements
+from bridge.capture.readers import export_markdown, json_records
 from bridge.capture.readers.export_labels import Labels, labels_of
 from bridge.capture.session import Findings
 
@@ -200,19 +200,19 @@ JSON = strategies.recursive(
 def test_the_elements_of_an_array_are_those_that_json_gives(values: list[object], ascii_only: bool, chunk: int) -> None:
     data = json.dumps(values, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
     file = io.BytesIO(data[1:])
-    before = json_elements._CHUNK
-    json_elements._CHUNK = chunk  # strings and brackets across pieces
+    before = json_records._CHUNK
+    json_records._CHUNK = chunk  # strings and brackets across pieces
     try:
-        found = list(json_elements.elements(file, Findings()))
+        found = list(json_records.elements(file, Findings()))
     finally:
-        json_elements._CHUNK = before
+        json_records._CHUNK = before
     assert found == [value for value in values if value is not None]
 
 
 def test_an_element_above_the_limit_is_skipped_and_counted() -> None:
     findings = Findings()
     data = json.dumps([1, "x" * 100, 2]).encode()[1:]
-    assert list(json_elements.elements(io.BytesIO(data), findings, limit=50)) == [1, 2]
+    assert list(json_records.elements(io.BytesIO(data), findings, limit=50)) == [1, 2]
     assert findings.left_out["record above the size limit"] == 1
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies
 from transcript_shelf import SESSION, claude_file, codex_file, home_in, lines_of, only_transcript, read
 
-from bridge.capture.readers import json_lines, transcript_file
+from bridge.capture.readers import json_records, transcript_file
 from bridge.capture.readers.claude_code import READER
 from bridge.capture.session import Findings, Transcript
 
@@ -36,7 +36,7 @@ def test_every_complete_line_is_read_counted_as_too_long_or_blank(
     path = file_of(tmp_path_factory.mktemp("lines"), b"".join(lines) + last)
     findings = Findings()
     with path.open("rb") as file:
-        found = list(json_lines.lines(file, findings, limit))
+        found = list(json_records.lines(file, findings, limit))
     fitting = [(number, line) for number, line in enumerate(lines, 1) if len(line) <= limit + 1]
     assert [(number, line) for number, line in found if len(line) <= limit] == [
         (number, line) for number, line in fitting if len(line) <= limit and not line.isspace()
@@ -49,17 +49,17 @@ def test_every_complete_line_is_read_counted_as_too_long_or_blank(
 @given(strategies.binary(max_size=200))
 def test_a_line_of_any_bytes_is_an_object_or_counted_as_damaged(data: bytes) -> None:
     findings = Findings()
-    assert (json_lines.record(data, findings) is None) == (findings.damaged == 1)
+    assert (json_records.record(data, findings) is None) == (findings.damaged == 1)
 
 
 def test_half_a_surrogate_pair_becomes_text_that_can_be_stored() -> None:
-    record = json_lines.record(b'{"text": "a \\ud83d b", "pair": "\\ud83d\\ude00"}', Findings())
+    record = json_records.record(b'{"text": "a \\ud83d b", "pair": "\\ud83d\\ude00"}', Findings())
     assert record == {"text": "a � b", "pair": "😀"}
 
 
 def test_deep_nesting_is_damage_and_no_crash() -> None:
     findings = Findings()
-    assert json_lines.record(b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", findings) is None
+    assert json_records.record(b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", findings) is None
     assert findings.damaged == 1
 
 
@@ -88,7 +88,7 @@ def test_a_line_of_a_gigabyte_is_never_held(tmp_path: Path) -> None:
     counting: Any = Counting(tmp_path / "sparse.jsonl", 2**30)
     findings = Findings()
     with counting.file:
-        assert list(json_lines.lines(counting, findings, limit=2**20)) == []
+        assert list(json_records.lines(counting, findings, limit=2**20)) == []
     assert counting.most <= 2**20 + 1
     assert findings.unfinished
     assert findings.bytes_read == 2**30
@@ -102,7 +102,7 @@ def test_text_with_bytes_that_are_not_utf_8_keeps_the_rest(tmp_path: Path) -> No
     path.write_bytes(path.read_bytes().replace(b"Back again", b"Back \xff\xfe again"))
     turns, findings = read("claude-code", path)
     assert turns[-1].text == "Back �� again."
-    assert findings.left_out[json_lines.NOT_UTF8] == 1
+    assert findings.left_out[json_records.NOT_UTF8] == 1
 
 
 def test_what_is_appended_while_it_is_read_waits_for_the_next_time(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_folder_that_does_not_exist_has_no_transcripts(tmp_path: Path) -> None
 
 
 def test_a_session_with_more_links_than_remembered_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bridge.capture.readers.claude_code_chain.REMEMBERED", 2)
+    monkeypatch.setattr("bridge.capture.readers.claude_code_records.REMEMBERED", 2)
     assert len(read("claude-code", claude_file(tmp_path, "2.1.330-all-kinds.jsonl"))[0]) == 8
 
 

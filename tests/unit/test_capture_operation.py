@@ -19,7 +19,7 @@ from job_copies import done, outcome, refused, task
 
 from bridge import trust
 from bridge.capture import consent
-from bridge.capture.readers import json_lines
+from bridge.capture.readers import json_records
 from bridge.operations import capture, forget, ingest, migrate
 from bridge.search import listing
 from bridge.settings import OWN_MODEL_FOLDER, USER_HOME, Settings, load
@@ -587,7 +587,7 @@ def test_bytes_that_are_not_utf8_are_replaced_and_counted(bench: Bench) -> None:
     path = bench.write()
     path.write_bytes(path.read_bytes().replace(b"gateway recovers", b"gateway \xff\xfe recovers"))
     result = bench.run("a")
-    assert (result["memories"], result["items"][0]["left_out"][json_lines.NOT_UTF8]) == (1, 2)
+    assert (result["memories"], result["items"][0]["left_out"][json_records.NOT_UTF8]) == (1, 2)
 
 
 def test_a_disk_that_fills_in_between_loses_and_doubles_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,9 +25,8 @@ from transcript_shelf import (
 
 from bridge.capture.readers import codex_text
 from bridge.capture.readers.gemini_cli import READER as GEMINI
-from bridge.capture.readers.json_lines import read_object
-from bridge.capture.readers.reader import Home
-from bridge.capture.readers.registry import reader_of
+from bridge.capture.readers.json_records import read_object
+from bridge.capture.readers.reader import Home, reader_of
 from bridge.capture.readers.vscode_chat import READER as VSCODE
 from bridge.capture.readers.vscode_folders import local_path, workspace_id
 from bridge.capture.session import Findings, Turn

@@ -31,7 +31,7 @@ from bridge.search import listing, review
 from bridge.search.snapshot import open_snapshot
 from bridge.slices import Progress, ignore_progress
 from bridge.standing import comparison
-from bridge.store import compaction_history, full_text, vector_files, vector_index, word_index
+from bridge.store import full_text, history, vector_files, vector_index, word_index
 from bridge.store.similar_ids import nearest
 from bridge.text.passages import passages
 from jobs import clock
@@ -161,7 +161,7 @@ def test_a_compaction_is_all_or_nothing(filled: Stores, workspace: Workspace, mo
     preview(filled)
     before = rows(workspace)
 
-    monkeypatch.setattr(compaction_history, "record", raising(sqlite3.OperationalError("disk I/O error")))
+    monkeypatch.setattr(history, "record", raising(sqlite3.OperationalError("disk I/O error")))
     with pytest.raises(sqlite3.OperationalError):
         outcome(filled, "compact")
     assert rows(workspace) == before

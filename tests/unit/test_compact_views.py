@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from bridge import compact
-from bridge.interface import script
+from bridge.interface import submission
 from bridge.interface.arguments import compact_arguments
 from jobs.errors import JobError
 from worker.cli import parser
-from worker.documents import compact as compact_document
+from worker.documents import LISTS
 from worker.terminal import output
 
 SIDES = {
@@ -56,7 +56,7 @@ def test_what_a_restoring_left_is_shown_with_the_reason(capsys: pytest.CaptureFi
 def test_a_preview_names_its_conflicts_and_how_to_reject_one(capsys: pytest.CaptureFixture[str]) -> None:
     record = {
         "topic_id": "uploads", "topic": "Uploads", "narrative_source": "template", "summary_text": "Merged.",
-        **dict.fromkeys(compact_document.LISTS, ()), "consolidated_decisions": ["Sign last (2026-10-02, #1)"],
+        **dict.fromkeys(LISTS, ()), "consolidated_decisions": ["Sign last (2026-10-02, #1)"],
     }  # fmt: skip
     kept = {**CONFLICT, "conflict_id": "89abcdef"}
     result = {
@@ -97,9 +97,9 @@ def test_the_script_says_what_it_did_in_a_line_and_answers_in_one_object(
         return {"success": True, "result": APPLIED | {"conflicts": conflicts}}
 
     answers: list[Any] = []
-    monkeypatch.setattr(script, "submit", submit)
-    monkeypatch.setattr(script.envelope, "claim_stdout", lambda: None)
-    monkeypatch.setattr(script.envelope, "send", answers.append)
+    monkeypatch.setattr(submission, "submit", submit)
+    monkeypatch.setattr(submission.envelope, "claim_stdout", lambda: None)
+    monkeypatch.setattr(submission.envelope, "send", answers.append)
     digest = "0" * 64
     arguments = ["--workspace-path", str(tmp_path), "--topic-id", "uploads", "--preview-digest", digest]
     assert compact.main(arguments) == 0

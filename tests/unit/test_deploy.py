@@ -15,7 +15,7 @@ from bridge.settings import load
 from worker.cli import parser
 from worker.gateway import gateway_metrics
 from worker.gateway.app import Gateway
-from worker.pool import pool_metrics
+from worker.pool import pool_worker
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -66,7 +66,7 @@ def test_images_have_a_version_and_services_that_stay_are_watched() -> None:
     compile(SERVICES["pool"]["healthcheck"]["test"][-1], "pool", "exec")
     assert "/healthz" in SERVICES["gateway"]["healthcheck"]["test"][-1]
     asked = re.search(r'b"(\w+) 1\.0"', SERVICES["pool"]["healthcheck"]["test"][-1])
-    assert asked[1] in Path(pool_metrics.__file__).read_text("utf-8")
+    assert asked[1] in Path(pool_worker.__file__).read_text("utf-8")
     assert hasattr(Gateway, "_health")
 
 
@@ -86,7 +86,7 @@ def test_the_alerts_of_the_guide_ask_for_metrics_that_the_gateway_and_a_pool_hav
     folder = ROOT / "docs"
     texts = [(folder / name).read_text("utf-8") for name in ("team-operations.md", "alerts-team.yaml")]
     asked = set(re.findall(r"cognee_memory_(?:gateway|pool)_\w+", "".join(texts)))
-    sources = [Path(module.__file__ or "").read_text("utf-8") for module in (gateway_metrics, pool_metrics)]
+    sources = [Path(module.__file__ or "").read_text("utf-8") for module in (gateway_metrics, pool_worker)]
     there = set(re.findall(r'"(cognee_memory_\w+)"', "".join(sources)))
     assert {re.sub("_bucket$", "", name) for name in asked} <= there
     for name in ("alerts.yaml", "alerts-team.yaml"):

@@ -38,7 +38,6 @@ from worker.cli import main
 from worker.doctor import (
     bundle as doctor_bundle,
     capture as doctor_capture,
-    cleaning as doctor_cleaning,
     fixes as doctor_fixes,
     installation as doctor_installation,
     machine as doctor_machine,
@@ -847,8 +846,8 @@ def fill_with_secrets(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_no_text_key_or_name_is_archived(used: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor_cleaning.getpass, "getuser", lambda: "wilhelmina")
-    monkeypatch.setattr(doctor_cleaning.Path, "home", lambda: tmp_path)
+    monkeypatch.setattr(doctor_bundle.getpass, "getuser", lambda: "wilhelmina")
+    monkeypatch.setattr(doctor_bundle.Path, "home", lambda: tmp_path)
     fill_with_secrets(used, monkeypatch)
     old_part(used)
     (used.spool.inbox / ".quokkazebra.tmp").write_bytes(b"x")
@@ -882,9 +881,9 @@ def test_no_text_key_or_name_is_archived(used: Workspace, tmp_path: Path, monkey
 
 
 def test_a_place_is_not_told_where_json_escapes_it() -> None:
-    known = doctor_cleaning.places(Workspace(Path('/w/the "x"')))
-    assert doctor_cleaning.cleaned('/w/the "x"/jobs.py', known) == "<workspace>/jobs.py"
-    assert doctor_cleaning.cleaned(json.dumps('/w/the "x"/jobs.py'), known) == '"<workspace>/jobs.py"'
+    known = doctor_bundle.places(Workspace(Path('/w/the "x"')))
+    assert doctor_bundle.cleaned('/w/the "x"/jobs.py', known) == "<workspace>/jobs.py"
+    assert doctor_bundle.cleaned(json.dumps('/w/the "x"/jobs.py'), known) == '"<workspace>/jobs.py"'
 
 
 def test_the_archive_of_a_broken_workspace_is_made_all_the_same(used: Workspace, tmp_path: Path) -> None:

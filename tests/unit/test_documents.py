@@ -8,9 +8,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from worker.cli import parser, run
-from worker.documents import capture, compact, migrate
-from worker.documents.blocks import markdown
-from worker.documents.jobs import document
+from worker.documents import LISTS, capture_document, compaction_document, document, markdown, migration_document
 from worker.terminal import job_commands, output
 
 HOSTILE = (
@@ -31,7 +29,7 @@ def preview(said: str) -> Any:
     record = {"topic": said, "narrative_source": "template", "summary_text": said}
     return {
         "summaries": [{**source, "source_created_at": None}] * 2, "conflicts": [conflict], "kept_both": [],
-        "decision_record": {**record, **{name: [said] for name in compact.LISTS}}, "warnings": [said],
+        "decision_record": {**record, **{name: [said] for name in LISTS}}, "warnings": [said],
     }  # fmt: skip
 
 
@@ -67,7 +65,7 @@ def captured(said: str, warning: str = "") -> Any:
 
 
 def test_a_compaction_has_its_conflicts_first_and_side_by_side() -> None:
-    text = markdown(compact.document(preview("Five | retries")))
+    text = markdown(compaction_document(preview("Five | retries")))
     row = r"| \#1 2026\-11\-01 Five \| retries | \#2 2026\-11\-02 Five \| retries | another amount, 80 % sure |"
     assert row in text
     headings = ["# Compaction", "## Conflicts", "## The record", "### Decisions", "## The memories"]
@@ -81,7 +79,7 @@ def test_rejected_conflicts_and_the_narrative_of_a_model_are_named() -> None:
     result = preview("Five")
     result |= {"conflicts": [], "kept_both": result["conflicts"]}
     result["decision_record"]["narrative_source"] = "llm"
-    text = markdown(compact.document(result))
+    text = markdown(compaction_document(result))
     assert "No two decisions contradict each other" in text
     assert "## Conflicts that you rejected\\: both hold\n\n| earlier | later | why |" in text
     assert "### Narrative, by the language model" in text
@@ -91,13 +89,13 @@ def test_that_somebody_said_which_one_holds_is_named() -> None:
     result = preview("Five")
     conflict = result["conflicts"][0]
     result["conflicts"] = [conflict | {"judged_by": "said", "earlier": conflict["later"], "later": conflict["earlier"]}]
-    text = markdown(compact.document(result))
+    text = markdown(compaction_document(result))
     assert "## Conflicts\\: the second one holds" in text
     assert "another amount, as somebody said |" in text
 
 
 def test_a_migration_lists_what_fails_and_what_each_text_becomes() -> None:
-    text = markdown(migrate.document(migration("text_1.txt")))
+    text = markdown(migration_document(migration("text_1.txt")))
     assert "2 memories of earlier versions\\: would be 1 migrated, 1 failed\\." in text
     assert "3 other texts of cognee's left alone\\.  \n2 likely secrets would be replaced\\." in text
     assert "| outcome | kind | topic | title | plan | why |" in text, "columns without a value are left out"
@@ -107,7 +105,7 @@ def test_a_migration_lists_what_fails_and_what_each_text_becomes() -> None:
 
 
 def test_a_capture_lists_what_would_be_kept_and_what_cannot_be_read() -> None:
-    text = markdown(capture.document(captured("Retry\nSECOND")))
+    text = markdown(capture_document(captured("Retry\nSECOND")))
     assert "| claude\\-code/01234567 | 2026\\-11\\-01 | Retry SECOND | 2 |  |".replace("/", "\\/") in text
     assert "| codex\\/01234567 | 2026\\-11\\-02 | Retry SECOND |  | Retry SECOND |" in text
     assert "cursor" not in text, "it is captured already"
@@ -115,7 +113,7 @@ def test_a_capture_lists_what_would_be_kept_and_what_cannot_be_read() -> None:
     assert "2 likely secrets would be replaced" in text
     assert "… and 4 more sessions" in text
     assert "## Retry SECOND\n\nRetry  \nSECOND\n" in text
-    assert "enable" not in markdown(capture.document(captured("", "It is off: cognee-memory capture enable codex")))
+    assert "enable" not in markdown(capture_document(captured("", "It is off: cognee-memory capture enable codex")))
 
 
 @pytest.mark.parametrize("said", HOSTILE)
@@ -129,8 +127,8 @@ def shape(said: str) -> list[list[tuple[str, str]]]:
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     shapes = []
     for text in (
-        markdown(compact.document(preview(said))), markdown(migrate.document(migration(said))),
-        markdown(capture.document(captured(said))),
+        markdown(compaction_document(preview(said))), markdown(migration_document(migration(said))),
+        markdown(capture_document(captured(said))),
     ):  # fmt: skip
         assert not re.search(r"[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069]", text)
         assert not re.search(r"[^\\](://|@)|www\.", text)
@@ -149,14 +147,14 @@ def test_a_command_prints_the_document_that_was_asked_for(
     answer = {"success": True, "job_id": "j", "kind": "migrate", "result": migration("text")}
     monkeypatch.setattr(job_commands, "submit", lambda *_, **__: answer)
     output.show(given, run(given))
-    assert capsys.readouterr().out == markdown(migrate.document(migration("text")))
+    assert capsys.readouterr().out == markdown(migration_document(migration("text")))
     monkeypatch.setattr(job_commands, "submit", lambda *_, **__: {"success": True, "job_id": "j"})
     output.show(given, run(given))
     assert capsys.readouterr().out == "submitted j\n", "it does not wait"
 
 
 def test_only_a_result_of_its_kind_has_a_document() -> None:
-    assert document("migrate", migration("text")) == markdown(migrate.document(migration("text")))
+    assert document("migrate", migration("text")) == markdown(migration_document(migration("text")))
     assert document("migrate", {"undone": 1, "kept": []}) is None
     assert document("migrate", None) is None
     assert document("forget", {"forgotten": []}) is None

@@ -15,8 +15,7 @@ from bridge.settings import load
 from jobs import spool
 from jobs.layout import Workspace
 from worker.server import endpoint as module
-from worker.server.endpoint import Endpoint, listen, pause_seconds
-from worker.server.process import ServerProcess
+from worker.server.endpoint import Endpoint, ServerProcess, listen, pause_seconds
 
 
 class FakeServer:

@@ -31,9 +31,8 @@ from bridge.operations import run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store import values
-from bridge.store.change import KeptExtraction
 from bridge.store.export_rows import TABLES
-from bridge.store.values import Addition, AppliedJob
+from bridge.store.values import Addition, AppliedJob, KeptExtraction
 from bridge.text.sections import normalise
 from bridge.transfer import export, export_file, export_lines
 from bridge.transfer.export import line_of

@@ -23,8 +23,8 @@ from starlette.routing import Route
 from bridge.team.rows import Position
 from jobs.errors import JobError
 from worker.gateway import connections
+from worker.gateway.access import Limits
 from worker.gateway.connections import GatewayProtocol, OneLength
-from worker.gateway.limits import Limits
 from worker.gateway.reading import Reading
 from worker.gateway.serving import OncePerMinute
 from worker.gateway.transfers import Spool, SpoolResponse, keep, received

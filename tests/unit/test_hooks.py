@@ -24,10 +24,11 @@ from jobs.errors import JobError
 from jobs.kinds import CAPTURE_TOOLS
 from jobs.layout import Workspace
 from jobs.parse import parse_job
-from worker.hooks import claude_code, codex, gemini_cli, hook, installation, installers, json_text
+from worker.hooks import hook, installation, installers, json_text
 
 ROOT = Path(__file__).resolve().parents[2]
 
+CLAUDE_CODE, CODEX, GEMINI_CLI = installers.ClaudeCode(), installers.Codex(), installers.GeminiCli()
 COMMAND = ("/opt/a python", "-P", "/opt/lib/worker/hooks/hook.py", "--config", "/home/a b/c", "--tool", "claude-code")
 
 JSON = st.recursive(
@@ -40,7 +41,7 @@ ENTRY = st.fixed_dictionaries(
     {"hooks": st.lists(HOOK, min_size=1, max_size=2)}, optional={"matcher": st.text(max_size=3)}
 )
 EVENTS = st.dictionaries(
-    st.sampled_from([*claude_code.EVENTS, "Stop"]), st.lists(ENTRY, min_size=1, max_size=2), max_size=3
+    st.sampled_from([*CLAUDE_CODE.events, "Stop"]), st.lists(ENTRY, min_size=1, max_size=2), max_size=3
 )
 
 
@@ -54,35 +55,35 @@ def test_every_tool_that_the_command_offers_has_an_installer() -> None:
 @given(st.dictionaries(st.text(max_size=4), JSON, max_size=3), EVENTS)
 def test_settings_keep_all_they_had_and_lose_only_what_is_ours(others: dict[str, Any], hooks: dict[str, Any]) -> None:
     before = {name: value for name, value in others.items() if name != "hooks"} | ({"hooks": hooks} if hooks else {})
-    added = claude_code.added(json.dumps(before), COMMAND)
+    added = CLAUDE_CODE.added(json.dumps(before), COMMAND)
     after = json.loads(added)
-    for event in claude_code.EVENTS:
+    for event in CLAUDE_CODE.events:
         assert after["hooks"][event][:-1] == hooks.get(event, [])
         assert "worker/hooks/hook.py" in after["hooks"][event][-1]["hooks"][0]["command"]
-    assert claude_code.added(added, COMMAND) == added, "twice is once"
-    assert json.loads(claude_code.removed(added)) == before
+    assert CLAUDE_CODE.added(added, COMMAND) == added, "twice is once"
+    assert json.loads(CLAUDE_CODE.removed(added)) == before
 
 
 def test_the_indentation_of_the_settings_stays() -> None:
-    assert '\n    "model"' in claude_code.added('{\n    "model": "opus"\n}\n', COMMAND)
+    assert '\n    "model"' in CLAUDE_CODE.added('{\n    "model": "opus"\n}\n', COMMAND)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"SessionEnd": {}}}', "// comment\n{}"])
 def test_settings_of_another_form_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"its? "):
-        claude_code.added(text, COMMAND)
+        CLAUDE_CODE.added(text, COMMAND)
 
 
 def test_a_notification_goes_before_the_tables_and_comments_stay() -> None:
     before = '# my model\nmodel = "o5" # fast\n\n[profiles.a]\nx = 1\n'
-    added = codex.added(before, COMMAND)
+    added = CODEX.added(before, COMMAND)
     assert tomllib.loads(added)["notify"] == list(COMMAND)
     assert added.endswith(before)
-    assert (codex.added(added, COMMAND), codex.removed(added)) == (added, before)
+    assert (CODEX.added(added, COMMAND), CODEX.removed(added)) == (added, before)
 
 
 def test_a_notification_of_another_program_is_not_replaced() -> None:
-    assert codex.added('notify = ["beep"]\n', COMMAND) == 'notify = ["beep"]\n'
+    assert CODEX.added('notify = ["beep"]\n', COMMAND) == 'notify = ["beep"]\n'
 
 
 @pytest.fixture
@@ -459,24 +460,24 @@ def test_what_is_no_json_is_refused_with_its_line(text: str) -> None:
 
 
 def test_comments_stay_where_they_are_and_mean_nothing() -> None:
-    added = gemini_cli.added(COMMENTED, CALLED)
-    assert gemini_cli.added(added, CALLED) == added, "twice is once"
-    assert gemini_cli.removed(added) == COMMENTED
+    added = GEMINI_CLI.added(COMMENTED, CALLED)
+    assert GEMINI_CLI.added(added, CALLED) == added, "twice is once"
+    assert GEMINI_CLI.removed(added) == COMMENTED
     left = [line for line in added.splitlines() if line not in COMMENTED.splitlines()]
     assert not any("ui" in line or "url" in line for line in left)
     read = json_text.parsed(added, comments=True).value
-    assert [len(read["hooks"][event]) for event in gemini_cli.EVENTS] == [1, 1, 2]
+    assert [len(read["hooks"][event]) for event in GEMINI_CLI.events] == [1, 1, 2]
 
 
 def test_a_comment_after_the_last_entry_does_not_swallow_ours() -> None:
-    added = gemini_cli.added('{"hooks": {"SessionEnd": [ // none yet\n]} // end\n}', CALLED)
+    added = GEMINI_CLI.added('{"hooks": {"SessionEnd": [ // none yet\n]} // end\n}', CALLED)
     assert "// none yet" in added
     assert len(json_text.parsed(added, comments=True).value["hooks"]["SessionEnd"]) == 1
 
 
 def test_comments_among_our_entries_stay_when_these_are_removed() -> None:
-    added = gemini_cli.added("{}", CALLED).replace('"SessionEnd": [', '"SessionEnd": [ // keep me\n')
-    kept = gemini_cli.removed(added.replace('"PreCompress"', '/* and me */ "PreCompress"'))
+    added = GEMINI_CLI.added("{}", CALLED).replace('"SessionEnd": [', '"SessionEnd": [ // keep me\n')
+    kept = GEMINI_CLI.removed(added.replace('"PreCompress"', '/* and me */ "PreCompress"'))
     assert json_text.parsed(kept, comments=True).value == {"hooks": {"SessionEnd": []}}
     assert "/* and me */" in kept
     assert "// keep me" in kept
@@ -485,16 +486,16 @@ def test_comments_among_our_entries_stay_when_these_are_removed() -> None:
 def test_only_our_command_of_an_entry_with_several_is_removed() -> None:
     ours = {"type": "command", "command": "python /opt/worker/hooks/hook.py"}
     settings = {"hooks": {"SessionEnd": [{"matcher": "", "hooks": [{"command": "a"}, ours, {"command": "b"}]}]}}
-    kept = json.loads(claude_code.removed(json.dumps(settings)))
+    kept = json.loads(CLAUDE_CODE.removed(json.dumps(settings)))
     assert kept == {"hooks": {"SessionEnd": [{"matcher": "", "hooks": [{"command": "a"}, {"command": "b"}]}]}}
 
 
 @pytest.mark.parametrize("text", ['\ufeff{"model": "x"}', '{"model":"x"}', '{\r\n\t"model": "x"\r\n}\r\n'])
 def test_a_mark_of_the_byte_order_and_the_ends_of_lines_stay(text: str) -> None:
-    added = claude_code.added(text, CALLED)
-    assert (claude_code.removed(added), ("\r\n" in text)) == (text, ("\r\n" in added))
+    added = CLAUDE_CODE.added(text, CALLED)
+    assert (CLAUDE_CODE.removed(added), ("\r\n" in text)) == (text, ("\r\n" in added))
 
 
 def test_claude_code_reads_no_comments_so_a_file_with_them_is_refused() -> None:
     with pytest.raises(ValueError, match="no JSON"):
-        claude_code.added("{} // mine", CALLED)
+        CLAUDE_CODE.added("{} // mine", CALLED)

@@ -265,7 +265,7 @@ def test_what_is_no_job_is_not_found_wherever_it_leads(place: Operated, job_id: 
 
 @pytest.fixture(autouse=True)
 def _no_worker_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("worker.calls.jobs", "worker.admin.requests"):
+    for module in ("worker.calls.queue", "worker.admin.requests"):
         monkeypatch.setattr(f"{module}.launch.start", lambda workspace, **more: False)
 
 

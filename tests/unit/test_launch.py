@@ -21,7 +21,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock, is_held
 from jobs.model import encode
-from worker import boot, daemon, process_usage as processes
+from worker import daemon, processes
 from worker.cli import main
 from worker.processes import is_worker_command, running_heartbeat
 
@@ -305,7 +305,7 @@ def beats(place: Place, pid: int, **change: Any) -> None:
     heartbeat = {
         "pid": pid,
         "state": "ready",
-        "boot_id": boot.boot_id(),
+        "boot_id": processes.boot_id(),
         "heartbeat_at": clock.iso(clock.now()),
         "in_flight": [],
     }
@@ -444,7 +444,7 @@ def test_what_cannot_be_measured_now_ends_no_thread(
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(boot, "boot_id", lambda: "this-run")
+    monkeypatch.setattr(processes, "boot_id", lambda: "this-run")
     return "this-run"
 
 
@@ -454,30 +454,30 @@ def without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_is_the_same_in_every_process_of_one_run_of_the_machine() -> None:
-    found = boot.boot_id()
+    found = processes.boot_id()
     assert found
     assert found == found.strip()
     other = subprocess.run(
-        [sys.executable, "-c", "from worker import boot; print(boot.boot_id())"],
-        cwd=Path(boot.__file__).parents[1], capture_output=True, text=True, check=True,
+        [sys.executable, "-c", "from worker.processes import boot_id; print(boot_id())"],
+        cwd=Path(processes.__file__).parents[1], capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert other.stdout.strip() == found
 
 
 def test_a_note_of_this_run_is_of_a_worker_that_died(here: str) -> None:
-    assert boot.died_since_boot(here.encode())
-    assert boot.died_since_boot(f"{here}\n".encode())
+    assert processes.died_since_boot(here.encode())
+    assert processes.died_since_boot(f"{here}\n".encode())
 
 
 @pytest.mark.parametrize("note", [b"", b"\n", b"another-run", b"this-ru", b"\xff\xfe", b"this-run and more"])
 def test_a_worker_that_left_in_order_or_in_another_run_or_a_damaged_note_blames_nobody(here: str, note: bytes) -> None:
-    assert not boot.died_since_boot(note)
+    assert not processes.died_since_boot(note)
 
 
 @pytest.mark.parametrize("note", [b"", b"None", b"this-run"])
 def test_where_the_system_does_not_say_nobody_is_blamed(monkeypatch: pytest.MonkeyPatch, note: bytes) -> None:
-    monkeypatch.setattr(boot, "boot_id", lambda: None)
-    assert not boot.died_since_boot(note)
+    monkeypatch.setattr(processes, "boot_id", lambda: None)
+    assert not processes.died_since_boot(note)
 
 
 @pytest.mark.usefixtures("without_proc")
@@ -486,7 +486,7 @@ def test_without_an_id_of_the_system_the_time_of_its_start_tells_to_the_minute(m
     found = []
     for started in (6000.0, 6000.9, 6029.0, 5970.1, 6120.0):
         monkeypatch.setattr(psutil, "boot_time", lambda started=started: started)
-        found.append(boot.boot_id())
+        found.append(processes.boot_id())
     assert len(set(found[:4])) == 1, "it moves by a little when the clock is set"
     assert found[4] != found[0]
 
@@ -495,7 +495,7 @@ def test_without_an_id_of_the_system_the_time_of_its_start_tells_to_the_minute(m
 def test_without_any_of_these_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(psutil, "boot_time", raising(psutil.AccessDenied))
-    assert boot.boot_id() is None
+    assert processes.boot_id() is None
 
 
 @pytest.mark.usefixtures("without_proc")
@@ -509,4 +509,4 @@ def test_on_macos_the_kernel_is_asked(monkeypatch: pytest.MonkeyPatch, said: str
 
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(subprocess, "run", run)
-    assert (boot.boot_id(), asked) == (meant, ["kern.bootsessionuuid"])
+    assert (processes.boot_id(), asked) == (meant, ["kern.bootsessionuuid"])

@@ -21,10 +21,9 @@ from bridge.operations import Task, migrate
 from bridge.search import listing
 from bridge.slices import Progress, ignore_progress
 from bridge.store import database, values
-from bridge.store.change import KeptExtraction
 from bridge.store.opening import reader_of
 from bridge.store.store import Store
-from bridge.store.values import Addition, AppliedJob
+from bridge.store.values import Addition, AppliedJob, KeptExtraction
 from jobs import steps
 from jobs.errors import JobError
 from jobs.layout import Workspace

@@ -27,7 +27,8 @@ from jobs.errors import JobError
 from worker.calls import memories as calls
 from worker.calls.call import Scope
 from worker.cli import made
-from worker.hooks import hook, installers, moments, opencode
+from worker.hooks import hook, installers, moments
+from worker.hooks.opencode import OpenCode
 from worker.terminal import capture_commands, memories
 
 RETRY = "The uploader retries five times with exponential backoff after a 503 from the gateway"
@@ -488,7 +489,7 @@ print(said["hook_event_name"], said.get("prompt", said.get("tool_response", said
 def test_the_plugin_of_opencode_adds_notes_behind_those_of_the_start(tmp_path: Path, chosen: tuple[str, ...]) -> None:
     """And to what a tool read or printed."""
     (tmp_path / "says.py").write_text(SAYS, "utf-8")
-    plugin = opencode.added("", [sys.executable, str(tmp_path / "says.py")], chosen)
+    plugin = OpenCode().added("", [sys.executable, str(tmp_path / "says.py")], chosen)
     (tmp_path / "plugin.mjs").write_text(plugin, "utf-8")
     (tmp_path / "scene.mjs").write_text(SCENE, "utf-8")
     done = subprocess.run(["node", "scene.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)

@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from bridge.forgetting.quotes import Quotes, texts
+from bridge.forgetting.leftovers import Quotes, texts
 from bridge.memory import Content, Memory, Metadata
 
 AT = "2026-11-20T12:00:00Z"

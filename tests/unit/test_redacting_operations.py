@@ -16,8 +16,7 @@ from bridge.forgetting.leftovers import of_earlier
 from bridge.graph.llm_budget import Meter
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
-from bridge.store.change import KeptExtraction
-from bridge.store.values import Addition, ExtractedNode, Extraction
+from bridge.store.values import Addition, ExtractedNode, Extraction, KeptExtraction
 from bridge.transfer import export, export_file
 from jobs import clock
 from jobs.layout import Workspace

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from bridge.compaction import similarity
-from bridge.compaction.similarity import similar_pairs
+from bridge.compaction import duplicates
+from bridge.compaction.duplicates import similar_pairs
 from bridge.embedding.embedder import normalised
 
 
 @pytest.mark.parametrize("rows_per_block", [1, 7, 512])
 def test_all_blocks_pairs_are_those_of_the_whole_matrix(rows_per_block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(similarity, "_ROWS_PER_BLOCK", rows_per_block)
+    monkeypatch.setattr(duplicates, "_ROWS_PER_BLOCK", rows_per_block)
     vectors = normalised(np.random.default_rng(0).standard_normal((40, 3)))
     rows = range(0, 40, 2)
     cosines = vectors @ vectors.T

@@ -9,7 +9,7 @@ import pytest
 from bridge.memory import LABELS
 from bridge.memory_shapes import Labels
 from bridge.store import migrations, rows
-from bridge.store.team.row_forms import RowForms
+from bridge.store.team.shared_tables import RowForms
 from bridge.team.rows import SharedRow
 from jobs.payloads import Summary
 

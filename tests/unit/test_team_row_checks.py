@@ -11,11 +11,11 @@ from fake_embedder import FakeEmbedder
 
 from bridge.memory import Content, Memory, Metadata
 from bridge.store import values
-from bridge.store.change import KeptExtraction
 from bridge.store.store import Store
 from bridge.store.team.recorder import Recorder
 from bridge.store.team.row_checks import RowChecks
-from bridge.store.team.tables import SEQUENCES, TABLES, key_text
+from bridge.store.team.shared_tables import SEQUENCES, TABLES, key_text
+from bridge.store.values import KeptExtraction
 from bridge.team.rows import SharedRow
 from jobs.errors import JobError
 from jobs.layout import Workspace

@@ -19,7 +19,7 @@ from bridge.team.postgres_team import PostgresTeam
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from worker.gateway.limits import Limits
+from worker.gateway.access import Limits
 from worker.gateway.serving import Serving, _require_private_way
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

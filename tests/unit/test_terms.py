@@ -22,9 +22,9 @@ from bridge.search.question import parse_question
 from bridge.search.reader import Reader
 from bridge.settings import Settings
 from bridge.store import migrations
-from bridge.store.change import StatusChange
 from bridge.store.opening import reader_of
 from bridge.store.store import Store
+from bridge.store.values import StatusChange
 from bridge.text.courtesy import without_courtesy
 from bridge.text.query_words import QueryWords
 from bridge.text.terms import INDEX_FORMAT, MAX_TERMS, Term, index_text, query_terms

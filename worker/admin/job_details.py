@@ -1,4 +1,5 @@
-"""Jobs in detail: a job's record, the worker's copy of its file, its entry in the heartbeat while it runs.
+"""Single jobs: the defaults of a new one; in detail, a job's record, the worker's copy of its file, its entry in the
+heartbeat while it runs.
 
 And what the jobs of a page are about, read from those copies, which hold no likely secrets, each once.
 """
@@ -13,17 +14,27 @@ from bridge.search.bounded_cache import BoundedCache
 from bridge.text.template import Enriched, Plain, parse
 from jobs import client, heartbeat, launch, spool, state_file
 from jobs.errors import JobError, advice
+from jobs.ids import new_job_id
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import Record
+from jobs.model import SCHEMA_VERSION, Record
 from jobs.states import IN_INBOX
 from jobs.subjects import subject_of
 
-from ..documents.jobs import document
+from ..documents import document
 
 if TYPE_CHECKING:
     from jobs.schema import InFlight, JobRow
 
     from .shapes import JobDetails, ListedJob
+
+
+def add_defaults(job: dict[str, Any]) -> None:
+    """Add a new ``job_id`` and the present ``schema_version`` where they are absent, in either spelling: a person or a
+    program may send a job without them."""
+    if job.keys().isdisjoint(("job_id", "jobId")):
+        job["job_id"] = new_job_id()
+    if job.keys().isdisjoint(("schema_version", "schemaVersion")):
+        job["schema_version"] = SCHEMA_VERSION
 
 
 def job_details(workspace: Workspace, job_id: str, *, in_markdown: bool = False) -> JobDetails:

@@ -1,22 +1,50 @@
-"""The queue as a whole: status, activity, rejected files, and requests to the worker. ``jobs`` has single jobs."""
+"""The queue: its status, activity, rejected files, and requests to the worker; and listing, showing, submitting,
+cancelling, retrying and dismissing jobs.
+"""
 
 from __future__ import annotations
 
+import re
+import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from bridge.interface.envelope import SUCCESS
-from jobs import client, clock, record_cache
+from bridge.settings import Settings
+from bridge.store.opening import require_model
+from jobs import client, clock, launch, record_cache, spool
+from jobs.errors import JobError
+from jobs.ids import is_job_id
+from jobs.kinds import BY_NAME
+from jobs.model import encode
 from jobs.rejected_files import rejections
+from jobs.states import ENDS, State
 
-from ..admin import requests
+from ..admin import requests, selection
+from ..admin.job_details import add_defaults, job_details
 from .call import Scope
 
 if TYPE_CHECKING:
-    from .shapes import Activity, Controlled, QueueStatus, RejectedFiles
+    from .shapes import (
+        Activity,
+        Asked,
+        Controlled,
+        JobsPage,
+        ManyAsked,
+        QueueStatus,
+        RejectedFiles,
+        Submitted,
+        WholeJob,
+    )
+
 
 MAX_HOURS = 24 * 366
 REQUESTS: tuple[client.ControlVerb, ...] = get_args(client.ControlVerb)
+
+MAX_IDS = 1000
+CORRELATION_ID = "[!-~]{1,256}"
+_SECONDS = 5.0
 
 
 def activity(scope: Scope, *, hours: float, buckets: int) -> Activity:
@@ -55,3 +83,153 @@ def status(scope: Scope) -> QueueStatus:
 def status_version(scope: Scope) -> str:
     """A text that changes when any part of the status may have changed."""
     return scope.queue.version()
+
+
+def jobs(
+    scope: Scope,
+    *,
+    state: tuple[str, ...],
+    kind: str | None,
+    error: str | None,
+    contains: str | None,
+    limit: int,
+    after: str | None,
+) -> JobsPage:
+    """A page of jobs, the newest first."""
+    version = scope.records.refresh()  # before the rows: a client that has newer rows only asks once more
+    rows = record_cache.matching(scope.records.rows(), states=state, kind=kind, error=error, contains=contains)
+    page = record_cache.page(rows, limit, after)
+    return {
+        **SUCCESS,
+        "jobs": scope.subjects.listed(page.jobs),
+        "total": page.total,
+        "next": page.next,
+        "version": version,
+    }
+
+
+def jobs_version(scope: Scope) -> str:
+    """A text that changes when a job has changed."""
+    return str(scope.records.refresh())
+
+
+def job(scope: Scope, *, job_id: str, markdown: bool) -> WholeJob:
+    """One job in detail. Raises JobError: JOB_NOT_FOUND."""
+    return {**SUCCESS, **job_details(scope.workspace, _valid(job_id), in_markdown=markdown)}
+
+
+def _valid(job_id: str) -> str:
+    """Raises JobError: JOB_NOT_FOUND for what is no id, so that it never becomes part of a file path."""
+    if not is_job_id(job_id):
+        raise JobError("JOB_NOT_FOUND", f"{job_id[:80]!r} is no job id.")
+    return job_id
+
+
+# --- a new job ---
+
+
+def submit(scope: Scope, settings: Settings, body: bytes, correlation_id: str | None) -> Submitted:
+    """Validate a job as the worker will, so that the client sees errors at once; then drop it.
+
+    ``body``: the job as JSON; ``correlation_id``: where it has none. Raises JobError: ARGUMENT_INVALID for a wrong
+    ``correlation_id``, every error of the intake, and as ``require_accepted`` and ``opening.require_model``.
+    """
+    workspace = scope.workspace
+    if correlation_id is not None and not re.fullmatch(CORRELATION_ID, correlation_id):
+        raise JobError("ARGUMENT_INVALID", "X-Correlation-Id has 1 to 256 visible ASCII characters.")
+    from bridge.operations.refusals import require_accepted
+    from jobs.check import check  # pydantic takes time to import, so only when a job is submitted
+    from jobs.parse import parse_job, read_json
+    from jobs.payloads import JobFile
+
+    value = read_json(body)
+    if not isinstance(value, dict):
+        raise JobError("JOB_INVALID", "The body holds JSON, but not an object.")
+    add_defaults(value)
+    if correlation_id is not None and value.keys().isdisjoint(("correlation_id", "correlationId")):
+        value["correlation_id"] = correlation_id
+    data = encode(value)
+    if len(data) > settings.max_job_bytes:
+        raise JobError("FILE_TOO_LARGE")
+    name = str(value.get("job_id", value.get("jobId")))
+    job = parse_job(name, data, max_attempts=settings.max_attempts, test_jobs=settings.test_jobs)
+    _check_room(scope, settings, job)
+    if spool.read_record(workspace.spool, name) is None:  # the same job again is answered as before
+        require_accepted(workspace, job.payload)
+        if BY_NAME[job.kind].stores:
+            require_model(workspace, settings.embedding)
+    fields = check(JobFile, value).model_dump(
+        exclude_none=True, exclude={"schema_version", "job_id", "kind", "payload"}
+    )
+    dropped = client.submit(workspace.spool, job.kind, job.sent, job_id=name, **{"submitted_by": "http", **fields})
+    launch.start(workspace, leave_when_idle=True)  # the running worker may be about to exit
+    return {**SUCCESS, "job_id": dropped.job_id, "job_sha256": dropped.sha256, "kind": job.kind}
+
+
+def _check_room(scope: Scope, settings: Settings, job: Any) -> None:
+    """The checks of the intake that do not concern the job's form.
+
+    Raises JobError: METADATA_BROKEN, JOB_ID_CONFLICT, BACKLOG_FULL, DISK_FULL.
+    """
+    from bridge.text.template import parse
+    from jobs.payloads import Ingest
+
+    from ..inbox.intake import decide
+
+    if isinstance(job.payload, Ingest) and job.payload.summary_text is not None:
+        parse(job.payload.summary_text)
+    spool_paths = scope.workspace.spool
+    try:
+        earlier = spool.read_record(spool_paths, job.job_id)
+    except ValueError as error:
+        raise JobError("JOB_ID_CONFLICT", f"The record under the id {job.job_id!r} is damaged.") from error
+    scope.records.refresh()
+    waiting = sum(1 for brief in scope.records.rows() if brief["state"] not in ENDS)
+    free = shutil.disk_usage(spool_paths.root).free
+    decide(job, earlier, settings.max_active_jobs - waiting, free, settings.min_free_bytes)
+
+
+# --- cancel, retry and dismiss ---
+
+
+def one(verb: str) -> Callable[..., Asked]:
+    """The function that makes a request about one job."""
+
+    def ask(scope: Scope, *, job_id: str) -> Asked:
+        outcome = requests.ask(scope.workspace, verb, [_valid(job_id)], _SECONDS)
+        for _, error in outcome.skipped:
+            raise error
+        return {**SUCCESS, **outcome.jobs[0]}
+
+    return ask
+
+
+def many(verb: str) -> Callable[..., ManyAsked]:
+    """The function that makes a request about the jobs that are named, or that match the filters."""
+
+    def ask(
+        scope: Scope, *, job_ids: Any = None, state: State | None = None, kind: str | None = None,
+        error: str | None = None,
+    ) -> ManyAsked:  # fmt: skip
+        """Raises JobError: ARGUMENT_INVALID for no selection or two, and for a wrong list of ids."""
+        filters: dict[str, Any] = {"states": (state,) if state else (), "kind": kind, "error": error}
+        if job_ids is None and not any(filters.values()):
+            raise JobError("ARGUMENT_INVALID", "Name the jobs: by job_ids, or by state, kind or error.")
+        if job_ids is None:
+            scope.records.refresh()
+            job_ids = selection.selected_for(verb, scope.records.rows(), **filters)
+        elif any(filters.values()) or not isinstance(job_ids, list) or not 1 <= len(job_ids) <= MAX_IDS:
+            raise JobError("ARGUMENT_INVALID", f"job_ids is a list of 1 to {MAX_IDS} ids, without another selection.")
+        elif not all(isinstance(each, str) and 1 <= len(each) <= 255 for each in job_ids):
+            raise JobError("ARGUMENT_INVALID", "job_ids is a list of texts.")
+        outcome = requests.ask(scope.workspace, verb, job_ids, _SECONDS)
+        asked = [each for each in outcome.jobs if each["requested"]]
+        return {
+            **SUCCESS,
+            "job_ids": [each["job_id"] for each in asked],
+            "requested": len(asked),
+            "obeyed": sum(1 for each in asked if each["obeyed"]),
+            "skipped": outcome.shown_skipped(),
+        }
+
+    return ask

@@ -11,7 +11,7 @@ from jobs.ids import JOB_ID
 from jobs.kinds import KIND_NAMES
 from jobs.states import VERBS, State
 
-from . import jobs, memories, queue
+from . import memories, queue
 from .call import Call
 
 LARGEST_PAGE = 500
@@ -46,7 +46,7 @@ PARAMETERS = {
 
 def _selection(verb: str) -> dict[str, Argument]:
     state = Argument("choice", "STATE", "Of this state.", choices=VERBS[verb].states)
-    return {"job_ids": Argument("ids", "JOB_ID", "These jobs.", (1, jobs.MAX_IDS)), "state": state, **_FILTERS}
+    return {"job_ids": Argument("ids", "JOB_ID", "These jobs.", (1, queue.MAX_IDS)), "state": state, **_FILTERS}
 
 
 def _question(verb: str, summary: str) -> Call:
@@ -59,14 +59,14 @@ def _question(verb: str, summary: str) -> Call:
 
 def _of_job(verb: str, summary: str) -> Call:
     return Call(
-        f"{verb}Job", f"/v1/jobs/{{job_id}}/{verb}", summary, function=jobs.one(verb), body={}, errors=(404, 409),
+        f"{verb}Job", f"/v1/jobs/{{job_id}}/{verb}", summary, function=queue.one(verb), body={}, errors=(404, 409),
         waits=True,
     )  # fmt: skip
 
 
 def _of_jobs(verb: str, summary: str) -> Call:
     return Call(
-        f"{verb}Jobs", f"/v1/jobs/{verb}", summary, function=jobs.many(verb), body=_selection(verb), waits=True,
+        f"{verb}Jobs", f"/v1/jobs/{verb}", summary, function=queue.many(verb), body=_selection(verb), waits=True,
     )  # fmt: skip
 
 
@@ -105,7 +105,7 @@ CALLS = (
     ),
     # --- jobs ---
     Call(
-        "listJobs", "/v1/jobs", "Jobs, newest first", function=jobs.jobs, version=jobs.jobs_version, headers=_TAG,
+        "listJobs", "/v1/jobs", "Jobs, newest first", function=queue.jobs, version=queue.jobs_version, headers=_TAG,
         arguments={
             "state": Argument("choices", "STATE", "Of these states.", choices=get_args(State), default=()),
             **_FILTERS,
@@ -119,7 +119,7 @@ CALLS = (
         "submitJob", "/v1/jobs", "Submit a job", "Submitted", status=202, errors=(404, 409, 422), body={},
         headers={
             "X-Correlation-Id": Argument(
-                "text", "", "The job's correlation id, if its file has none.", pattern=f"^{jobs.CORRELATION_ID}$"
+                "text", "", "The job's correlation id, if its file has none.", pattern=f"^{queue.CORRELATION_ID}$"
             ),
         },
         links={"job_id": "job_id"},
@@ -128,7 +128,7 @@ CALLS = (
     _of_jobs("retry", "Run jobs again"),
     _of_jobs("dismiss", "Remove ended jobs from the list"),
     Call(
-        "showJob", "/v1/jobs/{job_id}", "One job in detail", function=jobs.job, errors=(404,),
+        "showJob", "/v1/jobs/{job_id}", "One job in detail", function=queue.job, errors=(404,),
         arguments={
             "markdown": Argument("flag", "", "Also its document.", choices=("true", "false"), default=False),
         },

@@ -22,7 +22,7 @@ from jobs.launch import NO_CONSOLE
 from jobs.layout import Workspace
 
 from ..log import pump
-from ..process_usage import resident_bytes
+from ..processes import resident_bytes
 from .protocol import CRITICAL_SECONDS, write_line
 
 log = logging.getLogger(__name__)

@@ -16,6 +16,5 @@ means is in ``jobs.diagnostics``. In reading order:
 ``stores``: checks memory.db, its index, the graph and the embedding model.
 ``entries``: reads files and folders for the checks.
 ``fixes``: applies the safe fixes that findings name.
-``bundle``: writes the support archive.
-``cleaning``: removes personal data from texts for the archive.
+``bundle``: writes the support archive, without personal data.
 """

@@ -21,8 +21,7 @@ from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 from jobs.lock import NOTE_LIMIT, is_held
 
-from .. import boot
-from ..processes import processes
+from ..processes import boot_id, processes
 from ..version import VERSION
 from ..wording import MIB
 from .entries import modified_at
@@ -58,7 +57,7 @@ class Facts:
         paths = workspace.spool
         self.settings = settings
         self.now = now
-        self.boot_id = boot.boot_id()
+        self.boot_id = boot_id()
         self.heartbeat, self.heartbeat_is_damaged = read_heartbeat(workspace)
         self.lock_is_safe = not os.path.lexists(paths.lock) or plain_files.is_own_file(paths.lock)
         self.is_alive = is_held(paths.lock)

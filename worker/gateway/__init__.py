@@ -6,12 +6,10 @@ but for copies of large workspaces, if it was given a folder for them.
 ``serving``: the process: certificates, address, end.
 ``connections``: how many there may be, and for how long one may say nothing; how often the log says the same.
 ``app``: the routes, what each request goes through, and the line of the audit about it.
-``access``: the person behind a token, and what they may see.
+``access``: the person behind a token, what they may see, and how much they may ask in a minute.
 ``reading``: answers about large workspaces, from copies on its host.
-``limits``: how much a person may ask in a minute.
 ``transfers``: rows on their way to and from a client, by way of temporary files.
-``hub``: changes for all who wait.
-``polls``: the machines that wait, looked up together.
+``polls``: the machines that wait, looked up together, and the changes that wake them.
 ``gateway_metrics``: counters for Prometheus.
 ``openapi``: the published description of the routes.
 """

@@ -34,12 +34,10 @@ from bridge.team.server import Server
 from jobs.errors import JobError, error_kind
 
 from . import access, openapi, transfers
-from .access import Caller, named
+from .access import Caller, Limits, named
 from .connections import OneLength
 from .gateway_metrics import GatewayMetrics
-from .hub import Hub
-from .limits import Limits
-from .polls import Polls
+from .polls import Hub, Polls
 from .reading import Reading
 from .transfers import Spool, SpoolResponse
 

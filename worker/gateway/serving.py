@@ -24,9 +24,9 @@ from ..connections import BoundedProtocol
 from ..log import set_up
 from ..pool.running import PoolOptions, running
 from ..stop_signals import on_stop
+from .access import Limits
 from .app import Gateway
 from .connections import BACKLOG, bounded_by_files
-from .limits import Limits
 from .reading import Reading
 
 _CONNECTIONS = 16

@@ -6,10 +6,8 @@ own. In reading order:
 ``hook``: the program that a tool calls.
 ``moments``: notes for a tool while it works, asked of the worker, and a record of what each session was shown.
 ``installation``: a change of a tool's configuration file: shown first, written, and taken back byte for byte.
-``installers``: the installers of each tool, by its name.
+``installers``: the installers of each tool, by its name: its hooks, and the notification of Codex.
 ``json_text``: JSON with comments, edited as text.
 ``json_hooks``: entries of ours among the hooks of a JSON file.
-``claude_code``, ``cursor``, ``gemini_cli``, ``vscode``: the hooks of these tools.
-``codex``, ``codex_hooks``: the notification of Codex, and its hooks.
 ``opencode``: our plugin for OpenCode.
 """

@@ -2,39 +2,214 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import sys
-from collections.abc import Collection, Sequence
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import ModuleType
+from typing import Protocol
 
 from bridge.capture.readers.reader import Home
 
-from . import claude_code, codex, codex_hooks, cursor, gemini_cli, installation, opencode, vscode
-from .installation import Edit
+from . import installation, json_hooks
+from .installation import PROGRAM, Edit
+from .opencode import OpenCode
 
-INSTALLERS: dict[str, tuple[ModuleType, ...]] = {
-    claude_code.TOOL: (claude_code,),
-    codex.TOOL: (codex, codex_hooks),
-    cursor.TOOL: (cursor,),
-    gemini_cli.TOOL: (gemini_cli,),
-    opencode.TOOL: (opencode,),
-    vscode.TOOL: (vscode,),
+_SECONDS = 10  # after which a tool ends the hook
+_NOTIFICATION = re.compile(rf"^notify = \[[^\n]*{PROGRAM}[^\n]*\]\r?\n?", re.MULTILINE)
+
+
+class Installer(Protocol):
+    """Our hook in one file of a tool. What the file held before is kept under ``name``."""
+
+    name: str
+
+    @property
+    def moments(self) -> Collection[str]:
+        """The moments at which the tool takes notes, of ``consent.MOMENTS``."""
+
+    def file(self, home: Path, environment: Mapping[str, str]) -> Path:
+        """The file."""
+
+    def added(self, text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
+        """The file's text with our hook, also for these ``moments``, instead of earlier ones of ours. Raises
+        ValueError, with a sentence."""
+
+    def removed(self, text: str) -> str:
+        """The file's text without our hook. Raises ValueError, with a sentence."""
+
+
+class _JsonHooks:
+    def removed(self, text: str) -> str:
+        return json_hooks.removed(text)
+
+
+class ClaudeCode(_JsonHooks):
+    """The hooks of Claude Code, in its ``settings.json``."""
+
+    name = "claude-code"
+    events = ("SessionStart", "PreCompact", "SessionEnd")
+    moments = {
+        "prompts": ("UserPromptSubmit", ""),
+        "files": ("PreToolUse", "Read|Edit|MultiEdit|Write|NotebookEdit"),
+        "failures": ("PostToolUseFailure", "Bash"),
+    }
+
+    def file(self, home: Path, environment: Mapping[str, str]) -> Path:
+        moved = environment.get("CLAUDE_CONFIG_DIR")
+        return (Path(moved) if moved else home / ".claude") / "settings.json"
+
+    def added(self, text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
+        ours = {"type": "command", "command": json_hooks.shell_line(command), "timeout": _SECONDS}
+        return json_hooks.added(text, json_hooks.entries(ours, self.events, self.moments, moments))
+
+
+class Codex:
+    """The notification of Codex, in ``config.toml``: it calls one program after each answer.
+
+    There is room for one program, so with one of somebody else the file stays as it is. It is edited as text, since it
+    may hold comments: our line is at its beginning, before any table.
+    """
+
+    name = "codex"
+    moments = ()  # they are hooks
+
+    def file(self, home: Path, environment: Mapping[str, str]) -> Path:
+        moved = environment.get("CODEX_HOME")
+        return (Path(moved) if moved else home / ".codex") / "config.toml"
+
+    def added(self, text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
+        rest = self.removed(text)
+        before = _parsed(rest)
+        if "notify" in before:
+            return rest
+        line = f"notify = {json.dumps(list(command), ensure_ascii=False)}\n"
+        changed = line + rest
+        if _parsed(changed) != before | {"notify": list(command)}:
+            raise ValueError("it has a form that this command does not edit.")
+        return changed
+
+    def removed(self, text: str) -> str:
+        _parsed(text)
+        return _NOTIFICATION.sub("", text, count=1)
+
+
+def _parsed(text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"it is no TOML ({error}).") from error
+
+
+class CodexHooks(_JsonHooks):
+    """The hooks of Codex, in its ``hooks.json``. Codex runs them once the user has trusted them there."""
+
+    name = "codex-hooks"
+    events = {"SessionStart": _SECONDS, "PreCompact": _SECONDS, "SessionEnd": 3}  # and the seconds of each
+    moments = {
+        "prompts": ("UserPromptSubmit", ""),
+        "files": ("PreToolUse", "apply_patch"),
+        "failures": ("PostToolUse", "Bash"),
+    }
+
+    def file(self, home: Path, environment: Mapping[str, str]) -> Path:
+        return Codex().file(home, environment).with_name("hooks.json")
+
+    def added(self, text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
+        ours = {"type": "command", "command": json_hooks.shell_line(command), "timeout": _SECONDS}
+        found = json_hooks.entries(ours, (), self.moments, moments)
+        for event, seconds in self.events.items():
+            found[event] = {"hooks": [{**ours, "timeout": seconds}]}
+        return json_hooks.added(text, found)
+
+
+class Cursor(_JsonHooks):
+    """The hooks of Cursor, in the user's ``hooks.json``."""
+
+    name = "cursor"
+    events = ("sessionStart", "preCompact", "stop", "sessionEnd")
+    moments = ()  # its hooks for prompts and files can stop them, and add nothing
+
+    def file(self, home: Path, environment: Mapping[str, str]) -> Path:
+        return home / ".cursor" / "hooks.json"
+
+    def added(self, text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
+        ours = {"command": json_hooks.shell_line(command), "timeout": _SECONDS}
+        return json_hooks.added(text, dict.fromkeys(self.events, ours), {"version": 1})
+
+
+class GeminiCli:
+    """The hooks of Gemini CLI, in its ``settings.json``."""
+
+    name = "gemini-cli"
+    events = ("SessionStart", "PreCompress", "SessionEnd")
+    moments = {
+        "prompts": ("BeforeAgent", ""),
+        "files": ("AfterTool", "read_file|write_file|replace"),
+        "failures": ("AfterTool", "run_shell_command"),
+    }
+
+    def file(self, home: Path, environment: Mapping[str, str]) -> Path:
+        moved = environment.get("GEMINI_CLI_HOME")
+        return (Path(moved) if moved else home) / ".gemini" / "settings.json"
+
+    def added(self, text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
+        # On Windows the shell is PowerShell, which runs a quoted path only after &.
+        line = ("& " if os.name == "nt" else "") + json_hooks.shell_line(command)
+        ours = {"name": "cognee-memory", "type": "command", "command": line, "timeout": _SECONDS * 1000}
+        entries = json_hooks.entries(ours, self.events, self.moments, moments)
+        return json_hooks.added(text, entries, comments=True)
+
+    def removed(self, text: str) -> str:
+        return json_hooks.removed(text, comments=True)
+
+
+class VSCode:
+    """The hooks of VS Code's agents, in a file of our own among the user's hook files. Without them it is empty."""
+
+    name = "vscode"
+    events = ("SessionStart", "PreCompact", "Stop")
+    # A hook for prompts cannot add to them; the others are of any tool, since there is no choice.
+    moments = {"files": "PreToolUse", "failures": "PostToolUse"}
+
+    def file(self, home: Path, environment: Mapping[str, str]) -> Path:
+        return home / ".copilot" / "hooks" / "cognee-memory.json"
+
+    def added(self, text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
+        ours = {"type": "command", "command": json_hooks.shell_line(command), "timeout": _SECONDS}
+        events = [*self.events, *(self.moments[moment] for moment in moments)]
+        return json_hooks.added(text, dict.fromkeys(events, ours))
+
+    def removed(self, text: str) -> str:
+        left = json_hooks.removed(text)
+        return "" if left.strip() == "{}" else left
+
+
+INSTALLERS: dict[str, tuple[Installer, ...]] = {
+    "claude-code": (ClaudeCode(),),
+    "codex": (Codex(), CodexHooks()),
+    "cursor": (Cursor(),),
+    "gemini-cli": (GeminiCli(),),
+    "opencode": (OpenCode(),),
+    "vscode": (VSCode(),),
 }
 
 # What a person still has to do, or should know, after an installation.
-NOTES: dict[str, str] = {
-    codex.TOOL: (
+NOTES = {
+    "codex": (
         "Codex runs the hooks of hooks.json only after you have trusted them: it asks at its next start, or call /hooks"
         " there. Until then, only the notification after each answer is in force."
     ),
-    vscode.TOOL: "VS Code calls hooks for agents of GitHub Copilot, unless the setting chat.useHooks is off.",
+    "vscode": "VS Code calls hooks for agents of GitHub Copilot, unless the setting chat.useHooks is off.",
 }
 
 
 def moments_of(tool: str) -> list[str]:
     """The moments at which the tool takes notes, of ``consent.MOMENTS``."""
-    return [moment for each in INSTALLERS[tool] for moment in each.MOMENTS]
+    return [moment for each in INSTALLERS[tool] for moment in each.moments]
 
 
 def install(tool: str, config_folder: Path, moments: Collection[str] = ()) -> list[Edit]:
@@ -69,13 +244,11 @@ def restore(tool: str, edits: Sequence[Edit], config_folder: Path) -> None:
         installation.restore(edit, _kept(each, config_folder))
 
 
-def _file(installer: ModuleType) -> Path:
+def _file(installer: Installer) -> Path:
     home = Home.of_this_user()
-    path: Path = installer.file(home.folder, home.environment)
-    return path
+    return installer.file(home.folder, home.environment)
 
 
-def _kept(installer: ModuleType, config_folder: Path) -> Path:
+def _kept(installer: Installer, config_folder: Path) -> Path:
     """What a file held before."""
-    name = installer.__name__.rpartition(".")[2].replace("_", "-")
-    return config_folder / "hooks" / f"{name}.json"
+    return config_folder / "hooks" / f"{installer.name}.json"

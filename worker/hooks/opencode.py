@@ -7,8 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from string import Template
 
-TOOL = "opencode"
-MOMENTS = ("prompts", "files", "failures")
 _PLUGIN = Template("""\
 // Written by cognee-memory. To remove it: cognee-memory capture uninstall opencode
 // It tells cognee-memory when a session waits or was compacted, and gives a session notes from earlier ones, where you
@@ -76,24 +74,27 @@ export const CogneeMemory = async ({ directory }) => {
 """)
 
 
-def file(home: Path, environment: Mapping[str, str]) -> Path:
+class OpenCode:
     """Our plugin file."""
-    moved, base = environment.get("OPENCODE_CONFIG_DIR"), environment.get("XDG_CONFIG_HOME")
-    folder = Path(moved) if moved else (Path(base) if base else home / ".config") / "opencode"
-    return folder / "plugins" / "cognee-memory.js"
 
+    name = "opencode"
+    moments = ("prompts", "files", "failures")
 
-def added(text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
-    """The plugin's text. Raises ValueError, with a sentence, for a file that is not ours."""
-    if text.strip() and not _is_ours(text):
-        raise ValueError("it was not written by cognee-memory.")
-    chosen = json.dumps([moment for moment in MOMENTS if moment in moments])
-    return _PLUGIN.substitute(command=json.dumps(list(command), ensure_ascii=False), moments=chosen)
+    def file(self, home: Path, environment: Mapping[str, str]) -> Path:
+        moved, base = environment.get("OPENCODE_CONFIG_DIR"), environment.get("XDG_CONFIG_HOME")
+        folder = Path(moved) if moved else (Path(base) if base else home / ".config") / "opencode"
+        return folder / "plugins" / "cognee-memory.js"
 
+    def added(self, text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
+        """The plugin's text. Raises ValueError, with a sentence, for a file that is not ours."""
+        if text.strip() and not _is_ours(text):
+            raise ValueError("it was not written by cognee-memory.")
+        chosen = json.dumps([moment for moment in self.moments if moment in moments])
+        return _PLUGIN.substitute(command=json.dumps(list(command), ensure_ascii=False), moments=chosen)
 
-def removed(text: str) -> str:
-    """The text of what is left: nothing of our file."""
-    return "" if _is_ours(text) else text
+    def removed(self, text: str) -> str:
+        """The text of what is left: nothing of our file."""
+        return "" if _is_ours(text) else text
 
 
 def _is_ours(text: str) -> bool:

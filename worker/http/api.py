@@ -13,9 +13,8 @@ from ..calls.call import Scope
 from ..calls.table import CALLS
 from . import page, posts, state
 from .executor import RequestExecutor
-from .gate import Gate
+from .gate import Counted, Gate
 from .replies import Endpoint, answered, computed, no_route
-from .request_counters import Counted
 
 
 def app(executor: RequestExecutor, token: str, port: int) -> ASGIApp:

@@ -11,7 +11,7 @@ from bridge.interface.question_arguments import snake_case
 from bridge.search.reader import Verb
 from jobs.errors import JobError
 
-from ..calls import jobs
+from ..calls import queue
 from ..calls.call import Scope
 from ..calls.table import MOMENT, QUESTIONS
 from .bodies import bytes_of, object_of, only, require_known
@@ -34,7 +34,7 @@ def responders(executor: RequestExecutor, scope: Scope) -> dict[str, Respond]:
         body = await bytes_of(request)
         correlation_id = request.headers.get("x-correlation-id")
         return await computed_reply(
-            executor, lambda settings: jobs.submit(scope, settings, body, correlation_id), status=202
+            executor, lambda settings: queue.submit(scope, settings, body, correlation_id), status=202
         )
 
     async def moment(request: Request, _: dict[str, Any]) -> Response:

@@ -9,10 +9,8 @@ imports from the library ``mcp``. In reading order:
 ``inputs``: the arguments of the tools: their schemas and their checks.
 ``short``: answers as HTTP gives them, short enough for a model.
 ``answer_shapes``: the types of what tools answer beside the answers of HTTP.
-``questions``: the tools that answer a question.
-``reading``: the tools that read the store or a record without one.
+``reading``: the tools that answer a question, or read the store or a record; what is about the same as a summary.
 ``changes``: the tools that submit a job.
-``similar``: the memories that are about the same as a summary that is stored.
 ``job_answers``: a job's record in one sentence and few fields.
 ``answer``: the result of a call, cleaned for a model, and what an agent can do about an error.
 """

@@ -1,7 +1,7 @@
 """The tools that submit a job: ``memory_ingest``, ``memory_mark_outdated``, ``memory_resolve``, ``memory_feedback`` and
 ``memory_compact_preview``.
 
-As in ``questions``, the functions are synchronous. The arguments are checked, and their defaults filled in.
+As in ``reading``, the functions are synchronous. The arguments are checked, and their defaults filled in.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from ..calls import memories
 from ..calls.call import Scope
 from ..wording import cut
 from .answer import Answer
-from .reading import memory_of, opened
-from .similar import similar_memories
+from .reading import memory_of, opened, similar_memories
 
 if TYPE_CHECKING:
     from .answer_shapes import Accepted, Asked

@@ -1,15 +1,21 @@
-"""The tools that read the store or a record without a question: one memory, lists, a job.
+"""The tools that read: those that answer a question (``memory_context``, ``memory_retrieve`` and ``memory_explain``),
+and those about one memory, lists, or a job; and the memories that are about the same as a summary that an agent stores,
+with those that it may replace.
 
-As in ``questions``, the functions are synchronous. The arguments are checked, and their defaults filled in.
+As all functions of tools, these are synchronous and run in several threads at once. The arguments are checked, and
+their defaults filled in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from bridge import trust
 from bridge.interface.envelope import SUCCESS
+from bridge.memory import BY_STATUS, slug
 from bridge.search import waiting_jobs
 from bridge.text.template import sections
 from jobs import client, clock, launch
@@ -17,15 +23,100 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..calls.call import Scope
+from ..wording import cut, cut_context, shortened
 from .answer import NOTICE, Answer, compact_json
 from .job_answers import job_status as status_of, remedy_of
 
 if TYPE_CHECKING:
+    from bridge.interface.answer_shapes import (
+        ContextResponse,
+        ExplainResponse,
+        Refusal,
+        RetrievalHit,
+        RetrievalResponse,
+    )
     from bridge.memory_shapes import MemoryText
+    from bridge.search.reader import Verb
 
-    from .answer_shapes import MemoryPart
+    from .answer_shapes import Found, FoundHit, MemoryPart, SimilarMemory
 
 PART: Final = 20_000  # characters of a text in one answer
+_MOST_DECISIONS = 20  # of a summary that are compared
+_CLEARLY = 0.5  # of the semantic score, from which a memory is about the same matter
+
+
+def ask(verb: Verb, workspace: Workspace, arguments: dict[str, Any]) -> Any:
+    """The envelope of a query, also when it failed."""
+    from bridge.search.query_client import ask_for
+
+    return json.loads(ask_for(verb, str(workspace.root), arguments))
+
+
+def _error(refusal: Refusal) -> JobError:
+    """The error in a failed envelope."""
+    details = refusal.get("error_details")
+    return JobError(refusal["error_code"], refusal["error"], remediation=refusal["remediation"], details=details)
+
+
+def retrieve(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """The hits for a query. Raises the query's JobError when it failed."""
+    answer: RetrievalResponse = ask("retrieve", workspace, _as_asked(arguments))
+    if not answer["success"]:
+        raise _error(answer)
+    hits, warnings = answer["results"], answer["warnings"]
+    warnings = [*cut(len(hits), answer["total_results"], "limit", warnings), *warnings]
+    found: Found = {**answer, "results": [_found(workspace, hit) for hit in hits], "warnings": warnings}
+    return Answer(found)
+
+
+def _as_asked(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a query, as its contract names them."""
+    return {"max_results" if name == "limit" else name: value for name, value in arguments.items()}
+
+
+def _found(workspace: Workspace, hit: RetrievalHit) -> FoundHit:
+    """The hit without what its text says beside it, and with what replaced it, if somebody said so."""
+    from bridge.search import listing
+
+    found = cast("FoundHit", {**hit, "summary_text": sections(hit["summary_text"])})
+    if hit["status"] == "Superseded" and hit.get("feedback", {}).get("wrong"):
+        with suppress(JobError):  # it was forgotten meanwhile
+            given = listing.memory(workspace, f"#{hit['memory_number']}")["feedback"]["given"]
+            for one in given:
+                if one["by"] == BY_STATUS and one["note"]:
+                    found["replaced"] = one["note"]
+    return found
+
+
+def explain(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """The contract's envelope without ``success``; with numbers, the items of these alone.
+
+    A request error stays in the envelope and sets ``is_error``, because the model can correct it. Raises JobError for
+    all other failures.
+    """
+    asked = {"ids" if name == "memory_numbers" else name: value for name, value in arguments.items()}
+    answer: ExplainResponse = ask("explain", workspace, asked)
+    if not answer["success"] and not answer["errors"]:
+        raise _error(answer)
+    shown: dict[str, Any] = {name: answer[name] for name in ("items", "missing_ids", "errors", "metadata")}
+    if isinstance(asked.get("ids"), list):
+        shown["items"] = [item for item in shown["items"] if item["id"] in asked["ids"]]
+        shown["metadata"] = shown["metadata"] | {"returned_items_count": len(shown["items"])}
+    wrong = not answer["items"] and any(error["code"] != "NOT_FOUND" for error in answer["errors"])
+    return Answer(shown, is_error=wrong)
+
+
+def context(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """The context block for a query; the text is the block, with the warnings below it.
+
+    Raises the query's JobError when it failed.
+    """
+    answer: ContextResponse = ask("context", workspace, _as_asked(arguments))
+    if not answer["success"]:
+        raise _error(answer)
+    answer["warnings"] = [*cut_context(answer, "limit"), *answer["warnings"]]
+    text = answer["context"] or "No memory of this workspace fits the question."
+    return Answer(answer, "\n".join([text, *(f"Note: {warning}." for warning in answer["warnings"])]))
 
 
 def read(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
@@ -108,3 +199,63 @@ def _copy(workspace: Workspace) -> list[str]:
     trust.settings_of(workspace)
     note = following.note(workspace, clock.now())
     return [] if note is None else [note]
+
+
+def similar_memories(workspace: Workspace, summary: Mapping[str, Any] | None) -> list[SimilarMemory]:
+    """At most 3 memories that clearly are about what a summary decides, or finds out. None if they cannot be searched:
+    what was sent is stored all the same."""
+    if summary is None or summary.get("status") == "Draft":
+        return []
+    said = summary.get("decisions") or [summary["context"]]
+    query = " ".join([summary["topic"], *said])[:1000]
+    answer: RetrievalResponse = ask("retrieve", workspace, {"query": query, "max_results": 3, "best_passages": True})
+    similar: list[SimilarMemory] = []
+    for hit in answer["results"] if answer["success"] else ():
+        passages = hit.get("best_passages") or []
+        otherwise: list[str] = []
+        with suppress(JobError):
+            otherwise = _replaced(workspace, summary, hit, passages)
+        if not passages or "fit" in hit or not (otherwise or hit["semantic_score"] >= _CLEARLY):
+            continue
+        similar.append(
+            {
+                "memory_number": hit["memory_number"],
+                "date": hit["source_created_at"] or hit["created_at"],
+                "says": shortened([*otherwise, *passages][0], 200),
+                "says_otherwise": bool(otherwise),
+            }
+        )
+    return similar
+
+
+def _replaced(
+    workspace: Workspace, summary: Mapping[str, Any], hit: RetrievalHit, passages: Sequence[str]
+) -> list[str]:
+    """Those of the passages that the decisions of a summary may replace: by the rules, and within the bounds, by which
+    the store compares them once they are stored. Raises JobError as ``memory_of`` and the embedder do."""
+    from bridge.search.query_client import embed
+    from bridge.search.standings import DISPUTED
+    from bridge.standing import judge
+    from bridge.standing.comparison import SAME_OF_TWO_TOPICS, TOPICS_ALIKE
+
+    said = list(summary.get("decisions") or ())[:_MOST_DECISIONS]
+    if not said or not passages:
+        return []
+    topics = [summary["topic"], memory_of(workspace, {"memory_number": hit["memory_number"]})["title"]]
+    texts = list(dict.fromkeys([*topics, *said, *passages]))
+    vectors = embed(workspace, trust.settings_of(workspace), texts)
+    row = {text: index for index, text in enumerate(texts)}
+
+    def cosine(one: str, other: str) -> float:
+        return float(vectors[row[one]] @ vectors[row[other]])
+
+    is_same = hit["topic_id"] == (summary.get("topic_id") or slug(summary["topic"]))
+    is_alike = cosine(*topics) >= TOPICS_ALIKE
+    pairs = [
+        (each, new)
+        for each in passages
+        for new in said
+        if is_same or (is_alike and cosine(each, new) >= SAME_OF_TWO_TOPICS)
+    ]
+    found = judge.by_rules(pairs, lambda texts: vectors[[row[text] for text in texts]])
+    return list(dict.fromkeys(each for (each, _), sure in zip(pairs, found, strict=True) if sure >= DISPUTED))

@@ -1,6 +1,6 @@
 """The table of MCP tools with their texts, and the checks of a call before its function runs.
 
-``server`` speaks the protocol; ``questions``, ``reading`` and ``changes`` have the functions.
+``server`` speaks the protocol; ``reading`` and ``changes`` have the functions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jobs.layout import Workspace
 from jobs.spelling import did_you_mean, nearest
 
 from ..calls import memories
-from . import changes, inputs, questions, reading, short
+from . import changes, inputs, reading, short
 from .answer import Answer
 from .inputs import Arguments, Schema
 from .short import Kept, only
@@ -180,7 +180,7 @@ TOOLS = (
         "Recall as a block to read",
         "Recall what was decided and found out about a question, as one block of dated notes. Use it at the start of a"
         " task and before you plan or answer. Empty when nothing fits.",
-        questions.context,
+        reading.context,
         inputs.CONTEXT,
         f"{_ANSWERS}.ContextSuccess",
         only("context", "total_tokens", "budget", "warnings", memories=only("memory_number")),
@@ -191,7 +191,7 @@ TOOLS = (
         "Search the memory",
         "Search by meaning and by exact words, such as paths and error codes. Use it to look one thing up."
         " Returns single memories with text, date and score, best first; few or none when nothing fits.",
-        questions.retrieve,
+        reading.retrieve,
         inputs.RETRIEVE,
         f"{_OWN}.Found",
         {"results": _HIT, **only("total_results", "warnings")},
@@ -202,7 +202,7 @@ TOOLS = (
         "Explain a ranking",
         "Say why memories were or were not recalled: rank, score and its parts, matching words. Use it when the user"
         " asks why something is missing or came first; to find things use memory_retrieve.",
-        questions.explain,
+        reading.explain,
         inputs.EXPLAIN,
         f"{_ANSWERS}.ExplainSuccess",
         only("items", "missing_ids", "errors", "metadata"),

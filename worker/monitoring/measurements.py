@@ -21,7 +21,7 @@ from jobs.kinds import KINDS
 from jobs.layout import Workspace
 from jobs.states import ENDS, LIVE
 
-from ..process_usage import memory_and_cpu
+from ..processes import memory_and_cpu
 from ..version import VERSION
 from . import counters as counters_file, readiness
 from .metrics import BY_NAME, Samples

@@ -1,4 +1,5 @@
-"""One worker of a pool: takes the lease of whichever workspace has a due job, and runs its jobs for a while.
+"""One worker of a pool: takes the lease of whichever workspace has a due job, and runs its jobs for a while; with the
+pool's counters for Prometheus.
 
 Its child process keeps the embedding model, and opens the copy of one workspace after another. cognee has one place for
 its files for the whole life of a process, so a workspace with a knowledge graph has a child of its own, which stays
@@ -15,11 +16,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
 from bridge.graph import graph_files
 from bridge.settings import Settings
 from bridge.store.opening import known_format
 from bridge.team.postgres_team import PostgresTeam
-from jobs.errors import JobError
+from jobs.errors import SLIPS, JobError
 from jobs.ids import new_job_id
 from jobs.kinds import NEEDS_GRAPH
 from jobs.layout import Workspace
@@ -33,16 +36,48 @@ from ..scheduling.runner import Runner
 from ..team import copy_follower
 from ..version import VERSION
 from .copies import Copies, PoolCopy
-from .pool_metrics import PoolMetrics
 from .team_jobs import TeamJobs
 
 log = logging.getLogger(__name__)
-
 _LOOK_SECONDS = 30.0  # unless a notice comes, or a job becomes due
 _AGAIN_SECONDS = 1.0
 _PAUSE_SECONDS = 3.0  # after a failure
 _HELD_SECONDS = 30.0  # then a workspace lets others run before it goes on
 _JUDGE_SECONDS = 3600.0
+
+
+class PoolMetrics:
+    """The counters of one process."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._ended = Counter(
+            "cognee_memory_pool_jobs_ended_total",
+            "Jobs that ended in this pool, by kind and state.",
+            ["kind", "state"],
+            registry=self.registry,
+        )
+        self.leases = Counter(
+            "cognee_memory_pool_leases_total", "Leases of workspaces that were taken.", registry=self.registry
+        )
+        self.lost = Counter(
+            "cognee_memory_pool_leases_lost_total", "Leases that another worker took over.", registry=self.registry
+        )
+        self.busy = Gauge("cognee_memory_pool_busy_workers", "Workers that hold a lease.", registry=self.registry)
+        self.copies = Gauge("cognee_memory_pool_copies", "Copies of workspaces on this host.", registry=self.registry)
+        self.behind = Gauge(
+            "cognee_memory_pool_copies_behind", "Copies that have still to follow the team.", registry=self.registry
+        )
+        self.is_reached = Gauge(
+            "cognee_memory_pool_team_reached", "1 while the team's database is reached.", registry=self.registry
+        )
+
+    def stepped(self, record: Record) -> None:
+        """Count the record, if the job has ended. One that failed by a person's slip is ``refused``, so that an alert
+        of failures does not tell of it."""
+        if record.ended:
+            is_slip = record.state == "failed" and record.error is not None and record.error["code"] in SLIPS
+            self._ended.labels(str(record.kind), "refused" if is_slip else record.state).inc()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,7 @@
 
 The routes are in ``worker.http``. In reading order:
 
-``endpoint``: the worker's listening socket, and when a process serves it.
-``process``: one server process, on the worker's side.
+``endpoint``: the worker's listening socket, when a process serves it, and that process on the worker's side.
 ``main``: the server process itself.
 ``idle_server``: the server in that process, on uvicorn.
 """

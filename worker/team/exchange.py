@@ -1,4 +1,5 @@
-"""The exchange of jobs with the team's database: posts what was dropped here, and writes the records that come back.
+"""The exchange of jobs with the team's database: posts what was dropped here, and writes the records that come back;
+and the jobs that run on the machine where they were dropped, since they change no memory.
 
 A job stays in this machine's folder until its end is known here, so it is posted again after anything that may have
 lost it: a restart, or a database that was restored from a backup. Posting twice is posting once.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -16,13 +17,14 @@ from bridge.team import server_clock
 from bridge.team.membership import Membership
 from bridge.team.protocol import Team
 from bridge.team.shared_jobs import Report
-from jobs import clock, lifecycle
+from jobs import clock, kinds, lifecycle
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.model import Job, Record, encode
 
 from ..log import of_job
 from ..scheduling.ledger import Cancellation, Ledger
+from ..scheduling.runnable_jobs import LocalJobs
 from ..scheduling.tasks import read_job
 
 log = logging.getLogger(__name__)
@@ -31,6 +33,8 @@ _TOGETHER = 64
 _MOST_BYTES = 4 * 1024 * 1024  # of the jobs of a request, unless one alone is larger
 _POST_AGAIN_SECONDS = 60.0
 _REFUSALS = ("ARGUMENT_INVALID", "HTTP_TOO_LARGE")  # of what was sent: it would be refused again
+
+_MOST = 1_000_000
 
 
 class Exchange:
@@ -170,3 +174,45 @@ def _timed(job: Job, record: Record, ahead: timedelta) -> tuple[Job, Record]:
 
 def _later(moment: str | None, by: timedelta) -> str | None:
     return moment if moment is None or not by else clock.iso(clock.parse(moment) + by)
+
+
+class MachineJobs(LocalJobs):
+    """``RunnableJobs``: of this machine's folder those that stay here. Thread-safe."""
+
+    def __init__(self, paths: SpoolPaths, ledger: Ledger) -> None:
+        super().__init__(paths, ledger)
+        self._known: dict[str, bool] = {}  # of live jobs, whether they stay
+        self.startable = self._startable
+        self.due = self._due
+        self.kinds_due = self._kinds_due
+
+    def stays(self, record: Record) -> bool:
+        """Whether a live job runs here. A job that cannot be read now is posted, which reports it."""
+        found = self._known.get(record.job_id)
+        if found is None:
+            try:
+                job = read_job(self._paths, record.job_id)
+            except (OSError, JobError):
+                return False
+            found = self._known[record.job_id] = kinds.stays(job.kind, job.payload)
+        return found
+
+    def next(self) -> str | None:
+        """The id of the job that starts next; None if none is due."""
+        for job_id in [each for each in list(self._known) if self._ledger.get(each) is None]:
+            self._known.pop(job_id, None)
+        return next((record.job_id for kind in self._kinds_due() for record in self._due(kind, 1)), None)
+
+    def _startable(self, job_id: str) -> Record | None:
+        record = self._ledger.startable(job_id)
+        return record if record is not None and self.stays(record) else None
+
+    def _due(self, kind: str, limit: int) -> list[Record]:
+        return list(self._staying(kind))[:limit]
+
+    def _kinds_due(self) -> list[str]:
+        return [kind for kind in self._ledger.kinds_due() if next(self._staying(kind), None) is not None]
+
+    def _staying(self, kind: str) -> Iterator[Record]:
+        rule = kinds.BY_NAME[kind].stays
+        return filter(self.stays, self._ledger.due(kind, _MOST)) if rule else iter(())

@@ -44,8 +44,7 @@ from ..scheduling.runner import MAINTENANCE, Runner
 from ..scheduling.tasks import read_tasks
 from ..version import VERSION
 from . import copy_follower
-from .exchange import Exchange
-from .machine_jobs import MachineJobs
+from .exchange import Exchange, MachineJobs
 
 if TYPE_CHECKING:
     from jobs import schema

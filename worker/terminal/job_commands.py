@@ -9,8 +9,8 @@ from bridge.interface.submission import read_json_argument, submit
 from jobs.ids import new_job_id
 from jobs.layout import Workspace
 
-from ..admin.new_job import add_defaults
-from ..documents.jobs import document
+from ..admin.job_details import add_defaults
+from ..documents import document
 from . import job_views
 from .command_line import Decorator, F, Given, Run, Show, command, option, waits
 from .output import Envelope

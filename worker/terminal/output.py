@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from ..documents.blocks import Block
+    from ..documents import Block
 
 STYLES = {
     "queued": "blue",
@@ -302,7 +302,7 @@ def notes(warnings: Sequence[str]) -> None:
 
 def show_blocks(blocks: Iterable[Block]) -> None:
     """Print blocks of a document."""
-    from ..documents.blocks import Heading, Items, Note, Paragraph
+    from ..documents import Heading, Items, Note, Paragraph
 
     for block in blocks:
         match block:

@@ -1,27 +1,23 @@
 """Readers of transcripts: one module for each tool, found by the tool's name. They read, and write nothing.
 
-``reader``: the interface of a reader, and the folders in which it looks.
-``registry``: the reader of each tool.
+``reader``: the interface of a reader, the folders in which it looks, and the reader of each tool.
 ``transcript_file``: the file of a transcript, found and opened safely.
-``json_lines``, ``json_elements``: JSON records one after another, in constant memory; one that is the whole file.
+``json_records``: JSON records one after another, in constant memory; one that is the whole file.
 ``fields``: fields of records that another program wrote.
 ``foreign_database``: the SQLite database of another tool, opened safely.
 ``turn_builder``: joins records to turns; versions of tools, compared.
 ``calls``: joins calls with their outcomes.
 ``claude_code``: the reader of Claude Code's transcripts.
-``claude_code_heads``, ``claude_code_chain``, ``claude_code_text``: its records: unparsed, in their order, as words.
+``claude_code_records``, ``claude_code_text``: its records: unparsed and in their order; as words.
 ``codex``: the reader of Codex's transcripts.
 ``codex_text``: its records as words.
 ``cursor``: the reader of Cursor's conversations.
 ``cursor_editor``, ``cursor_agent``: those of its editor, and of its agent in the terminal.
 ``gemini_cli``: the reader of Gemini CLI's transcripts.
-``gemini_cli_text``: its messages as words.
 ``opencode``: the reader of OpenCode's transcripts.
-``opencode_text``: its messages as words.
 ``vscode_folders``: where VS Code and its relatives keep what belongs to a workspace.
 ``vscode_chat``: the reader of VS Code's chat.
-``vscode_log``, ``vscode_text``: its log of changes replayed, and its requests as words.
 ``exports``: the reader of exported conversations.
-``export_json``, ``export_markdown``: their forms.
-``export_labels``, ``export_dates``: the labels of speakers, as one table; and times as people write them.
+``export_markdown``: those in Markdown and plain text.
+``export_labels``: the labels of speakers, as one table; and times as people write them.
 """

@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ..session import OWN_TEXT, REWOUND, THINKING, TOOL_OUTPUT, Findings, Transcript, Turn
-from . import claude_code_text, json_lines, transcript_file
+from . import claude_code_text, json_records, transcript_file
 from .calls import Calls
-from .claude_code_chain import Chain, SideChains, is_linked, rewound_nodes
-from .claude_code_heads import Head, head_of
+from .claude_code_records import Chain, Head, SideChains, head_of, is_linked, rewound_nodes
 from .claude_code_text import Reply
 from .fields import at, text
 from .reader import Home
@@ -97,10 +96,10 @@ class _Conversation:
         with transcript_file.opened(self._path, _root_of(self._path)) as file:
             rewound = frozenset[int]()
             if not self._part:
-                rewound = rewound_nodes(json_lines.lines(file, Findings()))
+                rewound = rewound_nodes(json_records.lines(file, Findings()))
                 file.seek(0)
             chain = Chain() if rewound else None
-            for number, line in json_lines.lines(file, self._findings):
+            for number, line in json_records.lines(file, self._findings):
                 head = head_of(line)
                 if chain is not None and is_linked(head) and chain.add(head) in rewound:
                     self._findings.left_out[REWOUND] += head.kind in ("user", "assistant")
@@ -114,14 +113,14 @@ class _Conversation:
             left_out[TOOL_OUTPUT if head.kind == "tool output" else THINKING] += 1
             part = self._note_side_chain(head)
             if head.kind == "tool output" and self._calls.waits(_RESULT.search(line)):
-                self._note_outcomes(json_lines.record(line, self._findings), part)
+                self._note_outcomes(json_records.record(line, self._findings), part)
             return
         if head.kind == "other" and head.name in _SILENT:
             return
         if head.kind == "attachment" and head.name != "queued_command":
             left_out[OWN_TEXT] += 1
             return
-        record = json_lines.record(line, self._findings)
+        record = json_records.record(line, self._findings)
         if record is None:
             return
         self._note_version(record.get("version"))
@@ -262,4 +261,4 @@ def _agents_beside(project: Path, _changed: int) -> dict[str, list[Path]]:
 def _title(path: Path, root: Path) -> str | None:
     """The session's name, which Claude Code repeats near the end of the file."""
     found = _TITLE.findall(transcript_file.peek(path, root, _PEEK, at_end=True))
-    return json_lines.parsed(b'"' + found[-1] + b'"', Findings()) if found else None
+    return json_records.parsed(b'"' + found[-1] + b'"', Findings()) if found else None

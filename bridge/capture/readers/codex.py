@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..session import OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Transcript, Turn
-from . import codex_text, json_lines, transcript_file
+from . import codex_text, json_records, transcript_file
 from .calls import Calls
 from .fields import at, text
 from .reader import Home
@@ -67,9 +67,9 @@ class Codex:
         A session that was forked from another begins with a copy of its turns.
         """
         with transcript_file.opened(transcript.path, _root_of(transcript.path)) as file:
-            rewound = _rewound(json_lines.lines(file, Findings()))
+            rewound = _rewound(json_records.lines(file, Findings()))
             file.seek(0)
-            yield from _Rollout(findings, rewound).turns(json_lines.lines(file, findings))
+            yield from _Rollout(findings, rewound).turns(json_records.lines(file, findings))
 
 
 READER = Codex()
@@ -98,12 +98,12 @@ class _Rollout:
             if kind == "response_item" and payload_kind in _OUTPUTS:
                 self._findings.left_out[TOOL_OUTPUT] += 1
                 if self._calls.waits(_CALL_ID.search(line)):
-                    self._outcome(at(json_lines.record(line, self._findings), "payload"))
+                    self._outcome(at(json_records.record(line, self._findings), "payload"))
                 continue
             if kind == "response_item" and payload_kind in _THOUGHTS:
                 self._findings.left_out[THINKING] += 1
                 continue
-            record = json_lines.record(line, self._findings)
+            record = json_records.record(line, self._findings)
             if record is not None:
                 yield from self._record(number, record)
         yield from self._add_reply()
@@ -219,7 +219,7 @@ def _rewound(lines: Iterator[tuple[int, bytes]]) -> frozenset[int]:
         kind, payload_kind = _head_of(line)
         is_message = (kind == "response_item" or not kind) and b'"role":"user"' in line[:400].replace(b" ", b"")
         if kind == "event_msg" and payload_kind == "thread_rolled_back":
-            count = at(json_lines.record(line, Findings()), "payload", "num_turns")
+            count = at(json_records.record(line, Findings()), "payload", "num_turns")
             if isinstance(count, int) and count > 0:
                 rewound.update(live[-count:])
                 del live[-count:]
@@ -230,7 +230,7 @@ def _rewound(lines: Iterator[tuple[int, bytes]]) -> frozenset[int]:
 
 
 def _is_prompt(line: bytes) -> bool:
-    record = json_lines.record(line, Findings()) or {}
+    record = json_records.record(line, Findings()) or {}
     payload = record.get("payload", record)
     if not isinstance(payload, dict) or payload.get("type") != "message" or payload.get("role") != "user":
         return False
@@ -250,7 +250,7 @@ def _may_be_of(path: Path, root: Path, places: list[Path]) -> bool:
     except OSError:
         return False
     found = _FOLDER.search(start)
-    folder = json_lines.parsed(found[1], Findings()) if found else None
+    folder = json_records.parsed(found[1], Findings()) if found else None
     if not isinstance(folder, str):
         return True
     began = Path(folder)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..session import Findings, Transcript, Turn
-from . import cursor_agent, cursor_editor, foreign_database, json_lines, transcript_file
+from . import cursor_agent, cursor_editor, foreign_database, json_records, transcript_file
 from .fields import text
 from .reader import Home
 from .turn_builder import moment, turns_of
@@ -95,7 +95,7 @@ def _of_agent(chats: Path, workspace: Path) -> Iterator[Transcript]:
 
 def _folder_in(session: Path, chats: Path, name: str, places: list[Path]) -> str | None:
     """The folder below the workspace that the conversation's own record names, if its hash confirms it."""
-    record = json_lines.parsed(transcript_file.peek(session / "meta.json", chats, 64 * 1024), Findings())
+    record = json_records.parsed(transcript_file.peek(session / "meta.json", chats, 64 * 1024), Findings())
     folder = text(record, "cwd")
     return folder if folder and _name_of(folder) == name and transcript_file.is_inside(folder, places) else None
 

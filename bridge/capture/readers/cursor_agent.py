@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..session import IMAGE, OWN_TEXT, THINKING, TOOL_OUTPUT, Findings
-from . import json_lines
+from . import json_records
 from .fields import at, first_text, strings
 from .foreign_database import ForeignDatabase, json_object
 from .turn_builder import Utterance
@@ -34,7 +34,7 @@ def said(database: ForeignDatabase, session_id: str, findings: Findings) -> Iter
         raise _unreadable(session_id)
     for number, message_id in enumerate(message_ids, 1):
         data = _blob(database, message_id, findings)
-        message = json_lines.parsed(data, findings) if data else None
+        message = json_records.parsed(data, findings) if data else None
         if isinstance(message, dict):
             found = _said(message, f"message {number}", findings)
             if found is not None:

@@ -1,6 +1,8 @@
-"""How exports label who speaks: one table of forms, and which of them a file uses.
+"""How exports label who speaks: one table of forms, and which of them a file uses; and times as exports write them, in
+labels, in the head of a file, in its name.
 
-A file uses one form. A name that stands in it as often as the assistant's, and before it, is the person's.
+A file uses one form. A name that stands in it as often as the assistant's, and before it, is the person's. A date that
+may mean two days is unknown.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..session import Speaker
-from .export_dates import moment_in
+from .turn_builder import moment
 
 Form = Literal["aider", "terminal", "emphasis", "heading", "bracket", "plain"]
 
@@ -51,6 +53,14 @@ _OTHERS = frozenset(
 _AIDER = re.compile(r"# aider chat started at")
 _TERMINAL = re.compile(r"(?:[⏺●]|\s{1,4}⎿)\s")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
+
+_ISO = re.compile(
+    r"(?<!\d)(20\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?:[T _]+(\d{1,2})[:-](\d\d)(?:[:-](\d\d(?:\.\d{1,6})?))?)?(?!\d)"
+)
+_LOCAL = re.compile(
+    r"(?<!\d)(\d{1,2})[/.](\d{1,2})[/.](20\d\d)(?:,?\s+(?:at\s+)?(\d{1,2}):(\d\d)(?::(\d\d))?(?:\s?([AP]M))?)?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +154,23 @@ def _refusal(heard: set[Speaker]) -> str:
         who = "the person" if "user" in heard else "the assistant"
         return f"Labels of {who} alone were found, so it is not known who said the rest. These forms are read: {forms}."
     return f"No labels of speakers were found. These forms are read: {forms}."
+
+
+def moment_in(text: str) -> str | None:
+    """The first time in a text, as ISO 8601 in UTC; None if there is none, or if day and month cannot be told apart.
+
+    A time without a zone is taken as one in UTC.
+    """
+    if found := _ISO.search(text):
+        year, month, day, hour, minute, second = found.groups()
+    elif found := _LOCAL.search(text):
+        first, other, year, hour, minute, second, half = found.groups()
+        if int(first) <= 12 and int(other) <= 12 and first != other and not half:
+            return None
+        month, day = (other, first) if int(first) > 12 else (first, other)
+        if half and hour:
+            hour = str(int(hour) % 12 + 12 * (half.lower() == "pm"))
+    else:
+        return None
+    clock = f"{int(hour or 0):02}:{minute or '00'}:{second or '00'}"
+    return moment(f"{year}-{int(month):02}-{int(day):02}T{clock}Z")

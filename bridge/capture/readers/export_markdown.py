@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ..session import TOOL_OUTPUT, Speaker
-from .export_dates import moment_in
-from .export_labels import Label, Labels
+from .export_labels import Label, Labels, moment_in
 from .turn_builder import Utterance
 
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")

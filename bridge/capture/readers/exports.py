@@ -2,20 +2,29 @@
 
 The form is recognised by what the file holds, not by its name; a transcript that a tool wrote is read by the reader of
 that tool. A file with several conversations is one transcript, in which each of them begins with the marker "cleared".
+
+Of JSON, ChatGPT's ``conversations.json`` has a tree of messages, of which the branch that ends at ``current_node`` was
+shown last. Claude.ai's has ``chat_messages`` with a sender each. Everything else that has a role and a content is a
+list of messages as the programming interfaces of models take it.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..session import Findings, Marker, Transcript, Turn
-from . import export_json, export_markdown, json_elements, json_lines, registry, transcript_file
-from .export_labels import Labels, labels_of
-from .reader import Home
-from .turn_builder import Utterance, turns_of
+from ..session import OWN_TEXT, THINKING, TOOL_OUTPUT, Findings, Marker, Transcript, Turn
+from . import export_markdown, json_records, transcript_file
+from .export_labels import SPEAKERS, Labels, labels_of
+from .fields import at, items, objects, strings
+from .reader import Home, reader_of
+from .turn_builder import Utterance, moment, turns_of
+
+_OTHERS = frozenset({"system", "developer", "tool", "function"})
+_LISTS = ("chat_messages", "messages", "conversation", "history", "turns", "items")
 
 _PEEK = 64 * 1024
 _BRACKET = re.compile(rb"\[[A-Za-z][A-Za-z ]{1,20}\]\s")  # a label of a speaker, no array
@@ -29,6 +38,101 @@ _TRANSCRIPTS = {
     "gemini-cli": re.compile(rb'"projectHash": ?"'),
     "vscode": re.compile(rb'"responderUsername": ?"'),
 }
+
+
+def is_conversation(value: Any) -> bool:
+    """Whether a JSON value holds messages of its own."""
+    return isinstance(value, dict) and (
+        isinstance(value.get("mapping"), dict) or any(isinstance(value.get(name), list) for name in _LISTS)
+    )
+
+
+def said(conversation: Any, place: str, findings: Findings) -> Iterator[Utterance]:
+    """What each message of a conversation says, with its place."""
+    for number, message in enumerate(_messages_of(conversation), start=1):
+        yield from said_in(message, f"{place}message {number}", findings)
+
+
+def said_in(message: Any, place: str, findings: Findings) -> Iterator[Utterance]:
+    """What one message says; nothing if it is of neither speaker."""
+    if not isinstance(message, dict):
+        findings.damaged += 1
+        return
+    inner = message.get("message")
+    if isinstance(inner, dict):
+        message = {**message, **inner}
+    role = _role(message)
+    speaker = SPEAKERS.get(role)
+    if speaker is None:
+        if role in _OTHERS:
+            findings.left_out[OWN_TEXT if role in ("system", "developer") else TOOL_OUTPUT] += 1
+        else:
+            findings.unknown[f"message of {role[:60]}" if role else "message without a role"] += 1
+        return
+    times = (message.get(name) for name in ("created_at", "create_time", "createdAt", "timestamp", "time", "date"))
+    tools = tuple(_tools(message))
+    text = "" if _is_hidden(message) else _text(message, findings.left_out)
+    yield Utterance(speaker, text, place, next(filter(None, map(moment, times)), None), tools=tools)
+
+
+def _messages_of(conversation: Any) -> list[Any]:
+    if isinstance(conversation, list):
+        return conversation
+    if not isinstance(conversation, dict):
+        return []
+    if isinstance(mapping := conversation.get("mapping"), dict):
+        return _branch(mapping, conversation.get("current_node"))
+    return next((value for name in _LISTS if isinstance(value := conversation.get(name), list)), [])
+
+
+def _branch(mapping: dict[str, Any], leaf: Any) -> list[Any]:
+    """The messages from the root of the tree to the leaf; without one, to the last message."""
+    if not isinstance(leaf, str) or leaf not in mapping:
+        leaf = next(reversed(mapping), None)
+    found, seen = [], set[str]()
+    while isinstance(leaf, str) and leaf not in seen and isinstance(node := mapping.get(leaf), dict):
+        seen.add(leaf)
+        if isinstance(node.get("message"), dict):
+            found.append(node["message"])
+        leaf = node.get("parent")
+    return found[::-1]
+
+
+def _role(message: dict[str, Any]) -> str:
+    author = message.get("author")
+    author = author.get("role") if isinstance(author, dict) else author
+    roles = message.get("role"), message.get("sender"), author, message.get("from"), message.get("speaker")
+    return next(iter(strings(roles)), "").strip().lower()
+
+
+def _is_hidden(message: dict[str, Any]) -> bool:
+    """Whether ChatGPT did not show it: a call of a tool, or what it knows of the user."""
+    is_said_hidden = at(message, "metadata", "is_visually_hidden_from_conversation") is True
+    return is_said_hidden or message.get("recipient") not in ("all", None)
+
+
+def _text(message: dict[str, Any], left_out: Counter[str]) -> str:
+    content = message.get("content", message.get("parts"))
+    if isinstance(content, dict):
+        if content.get("content_type", "text") not in ("text", "multimodal_text"):
+            left_out[THINKING if content.get("content_type") in ("thoughts", "reasoning_recap") else TOOL_OUTPUT] += 1
+            return ""
+        content = content.get("parts", content.get("text"))
+    texts = []
+    for item in content if isinstance(content, list) else [content]:
+        if isinstance(item, str):
+            texts.append(item)
+        elif isinstance(item, dict) and item.get("type", "text") in ("text", "input_text", "output_text"):
+            texts += strings([item.get("text")])
+        elif isinstance(item, dict):
+            left_out[THINKING if item.get("type") == "thinking" else TOOL_OUTPUT] += 1
+    said = "\n\n".join(filter(None, texts))
+    return said or next(iter(strings([message.get("text"), message.get("value")])), "")
+
+
+def _tools(message: dict[str, Any]) -> Iterator[str]:
+    yield from strings(at(call, "function", "name") for call in items(message, "tool_calls"))
+    yield from strings(item.get("name") for item in objects(message, "content") if item.get("type") == "tool_use")
 
 
 class Exports:
@@ -49,7 +153,7 @@ class Exports:
         start = transcript_file.read_start(transcript.path, transcript.path.parent, _PEEK)
         tools = (tool for tool, found in _TRANSCRIPTS.items() if start[:1] == b"{" and found.search(start))
         if tool := next(tools, None):
-            yield from registry.reader_of(tool).turns(transcript, findings)
+            yield from reader_of(tool).turns(transcript, findings)
             return
         with transcript_file.opened(transcript.path, transcript.path.parent) as file:
             yield from turns_of(_said(file, findings))
@@ -73,7 +177,7 @@ def _conversations(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Utte
     offset = skipped + len(start) - len(start.lstrip())
     if first == b"[" and not _BRACKET.match(start.lstrip()):
         file.seek(offset + 1)
-        yield from _of_elements(json_elements.elements(file, findings), findings)
+        yield from _of_elements(json_records.elements(file, findings), findings)
     elif first == b"{" and _is_json_lines(file, offset):
         file.seek(offset)
         yield _of_lines(file, findings)
@@ -98,38 +202,38 @@ def _of_text(file: BinaryIO, labels: Labels, findings: Findings) -> Iterator[Utt
 def _of_elements(elements: Iterator[Any], findings: Findings) -> Iterator[Iterator[Utterance]]:
     """An array of conversations, or one of messages."""
     for number, element in enumerate(elements, start=1):
-        if export_json.is_conversation(element) or isinstance(element, list):
-            yield export_json.said(element, f"conversation {number}, ", findings)
+        if is_conversation(element) or isinstance(element, list):
+            yield said(element, f"conversation {number}, ", findings)
         else:
             yield _messages(element, number, elements, findings)
             return
 
 
 def _messages(first: Any, number: int, others: Iterator[Any], findings: Findings) -> Iterator[Utterance]:
-    yield from export_json.said_in(first, f"message {number}", findings)
+    yield from said_in(first, f"message {number}", findings)
     for place, message in enumerate(others, start=number + 1):
-        yield from export_json.said_in(message, f"message {place}", findings)
+        yield from said_in(message, f"message {place}", findings)
 
 
 def _of_lines(file: BinaryIO, findings: Findings) -> Iterator[Utterance]:
-    for number, line in json_lines.lines(file, findings, takes_all=True):
-        record = None if line.isspace() else json_lines.record(line, findings)
+    for number, line in json_records.lines(file, findings, takes_all=True):
+        record = None if line.isspace() else json_records.record(line, findings)
         if record is None:
             continue
-        if export_json.is_conversation(record):
-            yield from export_json.said(record, f"line {number}, ", findings)
+        if is_conversation(record):
+            yield from said(record, f"line {number}, ", findings)
         else:
-            yield from export_json.said_in(record, f"line {number}", findings)
+            yield from said_in(record, f"line {number}", findings)
 
 
 def _of_object(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Utterance]]:
     """One object: a conversation, or one that has a list of conversations."""
-    data = file.read(json_elements.LIMIT + 1)
+    data = file.read(json_records.ELEMENT_LIMIT + 1)
     findings.bytes_read += len(data)
-    if len(data) > json_elements.LIMIT:
-        findings.left_out[json_lines.OVERSIZED] += 1
+    if len(data) > json_records.ELEMENT_LIMIT:
+        findings.left_out[json_records.OVERSIZED] += 1
         return
-    value = json_lines.parsed(data, findings)
+    value = json_records.parsed(data, findings)
     if not isinstance(value, dict):
         findings.damaged += 1
         return
@@ -137,23 +241,23 @@ def _of_object(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Utteranc
     if isinstance(inner, list):
         yield from _of_elements(iter(inner), findings)
     else:
-        yield export_json.said(value, "", findings)
+        yield said(value, "", findings)
 
 
 def _is_json_lines(file: BinaryIO, offset: int) -> bool:
     """Whether the first line is an object of its own: one that more lines follow, or a message."""
     file.seek(offset)
-    first = json_lines.parsed(file.readline(json_lines.LIMIT), Findings())
+    first = json_records.parsed(file.readline(json_records.LIMIT), Findings())
     if not isinstance(first, dict):
         return False
-    return bool(file.read(_PEEK).strip()) or not (export_json.is_conversation(first) or "conversations" in first)
+    return bool(file.read(_PEEK).strip()) or not (is_conversation(first) or "conversations" in first)
 
 
 def _texts(file: BinaryIO, findings: Findings) -> Iterator[tuple[int, str]]:
-    for number, line in json_lines.lines(file, findings, takes_all=True):
+    for number, line in json_records.lines(file, findings, takes_all=True):
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError:
-            findings.left_out[json_lines.NOT_UTF8] += 1
+            findings.left_out[json_records.NOT_UTF8] += 1
             text = line.decode("utf-8", "replace")
         yield number, text.rstrip("\r\n")

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..session import Findings
 from . import transcript_file
-from .json_lines import OVERSIZED
+from .json_records import OVERSIZED
 
 MAX_VALUE = 16 * 2**20  # bytes of a value; larger ones are outputs of tools and images
 

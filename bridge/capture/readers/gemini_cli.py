@@ -11,20 +11,171 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..session import Findings, Transcript, Turn
-from . import gemini_cli_text, json_lines, transcript_file
-from .fields import items
-from .json_lines import read_object
+from ..failures import ended
+from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Marker, Transcript, Turn
+from . import json_records, transcript_file
+from .fields import at, first_text, items, objects, strings, text
+from .json_records import read_object
 from .reader import Home
-from .turn_builder import turns_of
+from .turn_builder import Utterance, moment, turns_of
+
+NOTICE = "notice"
+
+_NOTICES = frozenset({"info", "error", "warning"})
+_OWN = "<session_context>"
+# What a hook gave to the model: a message of its own in a terminal, else within the prompt, before or after it.
+_HOOK_CONTEXT = re.compile(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_SNAPSHOT = "<state_snapshot>"
+# The contents of files that the person named with @, between what Gemini CLI writes around them.
+_CONTENTS = re.compile(r"\s*--- Content from referenced files ---.*?(?:--- End of content ---|\Z)", re.DOTALL)
+_PATHS = ("file_path", "absolute_path")
+_CHANGING = frozenset({"replace", "write_file"})
+_EXIT_CODE = re.compile(r"^Exit Code: (\d{1,5})$", re.MULTILINE)
 
 _PEEK = 4 * 1024
 _SESSION = re.compile(rb'"sessionId":\s*"([\w-]{1,100})"')
 _MARKER = ".project_root"
+
+
+@dataclass(slots=True)
+class Message:
+    """A message as it is after the last change. ``follows_compression`` is whether the conversation before it was
+    replaced by a summary."""
+
+    said: Utterance
+    follows_compression: bool = False
+    outputs: int = 0
+    thoughts: int = 0
+
+
+class _Session:
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._messages: dict[str, Message | None] = {}  # by id, in order; None for what nobody said
+        self._was_compressed = False
+
+    def apply(self, place: str, record: dict[str, Any]) -> None:
+        if isinstance(record.get("$rewindTo"), str):
+            self._rewind(record["$rewindTo"])
+        elif isinstance(record.get("$set"), dict):
+            if isinstance(messages := record["$set"].get("messages"), list):
+                self._replace(place, messages)
+        elif isinstance(record.get("id"), str):
+            self._add(place, record)
+        elif "sessionId" not in record:
+            self._findings.unknown[f"record with {', '.join(sorted(record))}"[:80]] += 1
+
+    def _rewind(self, message_id: str) -> None:
+        """Take back the message and all after it; all messages if it is unknown, as the tool does."""
+        ids = list(self._messages)
+        for each in ids[ids.index(message_id) if message_id in ids else 0 :]:
+            message = self._messages.pop(each)
+            if message is not None and message.said.text:
+                self._findings.left_out[REWOUND] += 1
+
+    def _replace(self, place: str, messages: list[Any]) -> None:
+        """The tool's context is these messages now. Those that it dropped were said nevertheless."""
+        present = {message["id"]: message for message in messages if isinstance(message, dict) and "id" in message}
+        self._was_compressed |= any(message and each not in present for each, message in self._messages.items())
+        for each, message in present.items():
+            if each not in self._messages and isinstance(each, str):
+                self._add(place, message)
+
+    def _add(self, place: str, record: dict[str, Any]) -> None:
+        known = self._messages.get(record["id"])
+        if known is not None:
+            place = known.said.place
+        message = self._message(place, record)
+        if message is not None:
+            message.follows_compression = known.follows_compression if known else self._was_compressed
+            self._was_compressed = False
+        self._messages[record["id"]] = message
+
+    def _message(self, place: str, record: dict[str, Any]) -> Message | None:
+        left_out, kind = self._findings.left_out, record.get("type")
+        said_at = moment(record.get("timestamp"))
+        if kind == "user":
+            shown = record.get("displayContent")
+            text = self._text_of(shown if shown is not None else record.get("content"))
+            if _SNAPSHOT in text:
+                left_out[SUMMARY] += 1
+                self._was_compressed = True
+                return None
+            text, by_hooks = _HOOK_CONTEXT.subn("", text)
+            left_out.update({OWN_TEXT: by_hooks} if by_hooks else {})
+            if text.lstrip().startswith(_OWN):
+                left_out[OWN_TEXT] += 1
+                return None
+            return Message(Utterance("user", _CONTENTS.sub("", text), place, said_at)) if text.strip() else None
+        if kind == "gemini":
+            calls = objects(record, "toolCalls")
+            said_before = self._text_of(record.get("content"))
+            said = Utterance(
+                "assistant",
+                said_before,
+                place,
+                said_at,
+                tools=strings(call.get("name") for call in calls),
+                files=strings(first_text(at(call, "args"), _PATHS) for call in calls),
+                calls=tuple(filter(None, (_ended(call, said_before) for call in calls))),
+            )
+            outputs = sum(call.get("result") is not None for call in calls)
+            return Message(said, outputs=outputs, thoughts=len(items(record, "thoughts")))
+        if kind in _NOTICES:
+            left_out[NOTICE] += 1
+        else:
+            self._findings.unknown[str(kind)[:80]] += 1
+        return None
+
+    def _text_of(self, content: Any) -> str:
+        texts = []
+        for part in content if isinstance(content, list) else [content]:
+            if isinstance(part, str):
+                texts.append(part)
+            elif isinstance(part, dict) and isinstance(part.get("text"), str):
+                if part.get("thought"):
+                    self._findings.left_out[THINKING] += 1
+                else:
+                    texts.append(part["text"])
+            elif isinstance(part, dict) and ("inlineData" in part or "fileData" in part):
+                self._findings.left_out[IMAGE] += 1
+        return "".join(texts)
+
+    def messages(self) -> list[Message]:
+        found = [message for message in self._messages.values() if message is not None]
+        for reason, count in (
+            (TOOL_OUTPUT, sum(message.outputs for message in found)),
+            (THINKING, sum(message.thoughts for message in found)),
+        ):
+            if count:
+                self._findings.left_out[reason] += count
+        return found
+
+
+def _ended(call: dict[str, Any], said_before: str) -> Call | None:
+    """A call with its outcome. The exit code stands in the output, if it is not 0."""
+    changed = strings([at(call, "args", "file_path")]) if call.get("name") in _CHANGING else ()
+    outputs = (at(each, "functionResponse", "response") for each in objects(call, "result"))
+    output = "\n".join(strings(at(each, name) for each in outputs for name in ("output", "error")))
+    code = _EXIT_CODE.search(output)
+    exit_code = int(code[1]) if code else 0 if call.get("status") == "success" else None
+    return ended(Call(text(call, "args", "command") or "", said=said_before, files=changed), output, exit_code)
+
+
+def utterances(records: Iterable[tuple[str, dict[str, Any]]], findings: Findings) -> Iterator[Utterance | Marker]:
+    """What the messages say that stand at the end of the records, each of which has its place."""
+    session = _Session(findings)
+    for place, record in records:
+        session.apply(place, record)
+    for message in session.messages():
+        if message.follows_compression:
+            yield "compacted"
+        yield message.said
 
 
 class GeminiCli:
@@ -59,7 +210,7 @@ class GeminiCli:
             file.seek(0)
             is_object = first.strip() == b"{" or b'"messages":' in first
             records = _object(file, findings) if is_object else _lines(file, findings)
-            said = gemini_cli_text.said(records, findings)
+            said = utterances(records, findings)
             yield from turns_of(said, folder=transcript.folder, part=part)
 
 
@@ -67,8 +218,8 @@ READER = GeminiCli()
 
 
 def _lines(file: BinaryIO, findings: Findings) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, line in json_lines.lines(file, findings):
-        record = json_lines.record(line, findings)
+    for number, line in json_records.lines(file, findings):
+        record = json_records.record(line, findings)
         if record is not None:
             yield f"line {number}", record
 

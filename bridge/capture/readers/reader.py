@@ -1,10 +1,11 @@
-"""The interface of a reader of one tool's transcripts, and the folders in which it looks."""
+"""The interface of a reader of one tool's transcripts, the folders in which it looks, and the reader of each tool."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
@@ -54,3 +55,21 @@ class Reader(Protocol):
         An unknown record is counted and skipped; a last record without its end is left for the next time. Raises
         OSError when the transcript is gone or cannot be read.
         """
+
+
+# The tool's name on the command line -> its module here, which has the reader as ``READER``.
+_MODULES = {
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "cursor": "cursor",
+    "gemini-cli": "gemini_cli",
+    "opencode": "opencode",
+    "vscode": "vscode_chat",
+    "export": "exports",
+}
+
+
+def reader_of(tool: str) -> Reader:
+    """The reader of a tool's transcripts. Raises KeyError for an unknown tool."""
+    reader: Reader = import_module(f".{_MODULES[tool]}", __package__).READER
+    return reader

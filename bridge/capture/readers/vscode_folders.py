@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from ..session import Findings
-from . import json_lines, transcript_file
+from . import json_records, transcript_file
 from .fields import at
 from .reader import Home
 
@@ -58,7 +58,7 @@ def storages(user: UserFolder, workspace: Path) -> Iterator[tuple[Path, str]]:
         except OSError:
             unnamed.append(storage)
             continue
-        record = json_lines.parsed(data, Findings())
+        record = json_records.parsed(data, Findings())
         path = local_path(at(record, "folder"), user.is_server)
         if path is not None and transcript_file.is_inside(path, places):
             yield storage, path

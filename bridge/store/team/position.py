@@ -1,8 +1,12 @@
-"""Up to which change of the team memory.db has the team's rows. It is committed with the rows."""
+"""Up to which change of the team memory.db has the team's rows, and the rows that this copy could not apply: named for
+people, and applied when a later version of such a row comes. Both are committed with the rows.
+"""
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from typing import NamedTuple
 
@@ -10,9 +14,29 @@ from jobs.layout import Workspace
 
 from ...team.rows import Position
 from .. import database
-from .set_aside import RowSetAside, rows_set_aside
+
+_KEY = "team_set_aside"
+_MOST = 100
 
 _KEYS = ("team_seq", "team_change")
+
+
+class RowSetAside(NamedTuple):
+    """A row of a table, by its key as JSON text, cut, and why it could not be applied; never its columns."""
+
+    table: str
+    key: str
+    why: str
+
+
+def rows_set_aside(connection: sqlite3.Connection) -> tuple[RowSetAside, ...]:
+    """The rows, the first ones of many."""
+    return tuple(RowSetAside(*each) for each in json.loads(database.meta(connection, _KEY) or "[]"))
+
+
+def note_set_aside(connection: sqlite3.Connection, found: Iterable[RowSetAside]) -> None:
+    """Record the rows instead of the former ones, inside the transaction that leaves them out."""
+    database.set_meta(connection, _KEY, json.dumps([*found][:_MOST]))
 
 
 def position(connection: sqlite3.Connection) -> Position | None:

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 
 from ...team.rows import SharedRow
-from .tables import BY_NAME, MEMORIES, NUMBERED, SEQUENCES, TABLES, Table, key_text, quoted
+from .shared_tables import BY_NAME, MEMORIES, NUMBERED, SEQUENCES, TABLES, Table, key_text, quoted
 
 # (passage_row, passage_count) -> the bytes of a memory's vectors.
 ReadVectors = Callable[[int, int], bytes]

@@ -25,9 +25,8 @@ from .. import rows
 from ..outbox import Outbox
 from ..vector_index import VectorIndex
 from ..word_index import WordIndex
-from .row_forms import RowForms
-from .set_aside import RowSetAside, note_set_aside, rows_set_aside
-from .tables import MEMORIES, SEQUENCES, TABLES, Table, insert, quoted
+from .position import RowSetAside, note_set_aside, rows_set_aside
+from .shared_tables import MEMORIES, SEQUENCES, TABLES, RowForms, Table, insert, quoted
 
 _IN_MEMORY = 16 * 1024 * 1024
 

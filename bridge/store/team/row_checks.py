@@ -29,11 +29,10 @@ from jobs.scrub import WORDS
 
 from ...memory import LISTS, TIMES, Memory, is_topic_id
 from ...team.rows import SharedRow
-from .. import capture_history, compaction_history, extractions, feedback, migrations, rows, verdicts
+from .. import feedback, graph_content, history, migrations, rows, verdicts
 from ..history_digests import without_texts
 from ..values import Addition, CapturedSession, CaptureSource, Compaction, Extraction, Feedback, PairVerdict
-from .row_forms import RowForms
-from .tables import BY_NAME, MEMORIES, SEQUENCES, insert, quoted
+from .shared_tables import BY_NAME, MEMORIES, SEQUENCES, RowForms, insert, quoted
 
 _JSON = frozenset(["body", "sources", "conflicts", "restored", "found", "segments", "evidence", *LISTS])
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
@@ -184,7 +183,7 @@ def _write_memory(connection: sqlite3.Connection, row: Mapping[str, Any], found:
 
 
 def _compaction(connection: sqlite3.Connection, row: Mapping[str, Any]) -> Compaction:
-    found = compaction_history.CompactionReader(connection).latest(row["record_id"])
+    found = history.CompactionReader(connection).latest(row["record_id"])
     assert found is not None
     _Typed[Compaction](value=found)
     if any(not _is_uuid(each.memory_id) for each in found.sources):
@@ -197,13 +196,13 @@ def _compaction(connection: sqlite3.Connection, row: Mapping[str, Any]) -> Compa
 
 def _write_compaction(connection: sqlite3.Connection, row: Mapping[str, Any], found: Compaction) -> None:
     connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('compactions', ?)", (found.seq - 1,))
-    seq = compaction_history.record(connection, found)
+    seq = history.record(connection, found)
     if found.restored is not None:
-        compaction_history.note_restored(connection, seq, row["restored_by"], found.restored)
+        history.note_restored(connection, seq, row["restored_by"], found.restored)
 
 
 def _extraction(connection: sqlite3.Connection, row: Mapping[str, Any]) -> Extraction:
-    found = extractions.ExtractionReader(connection).of([row["memory_id"]])[row["memory_id"]]
+    found = graph_content.ExtractionReader(connection).of([row["memory_id"]])[row["memory_id"]]
     _Typed[Extraction](value=found)
     stored = json.loads(row["found"])
     job_id = stored.pop("job_id", None)
@@ -213,7 +212,7 @@ def _extraction(connection: sqlite3.Connection, row: Mapping[str, Any]) -> Extra
 
 
 def _session(connection: sqlite3.Connection, row: Mapping[str, Any]) -> CapturedSession:
-    (found,) = capture_history.CaptureReader(connection).sessions()
+    (found,) = history.CaptureReader(connection).sessions()
     _Typed[CapturedSession](value=found)
     for each in found.segments:
         if not _DIGEST.fullmatch(each.digest) or not (each.memory_id is None or _is_uuid(each.memory_id)):
@@ -222,7 +221,7 @@ def _session(connection: sqlite3.Connection, row: Mapping[str, Any]) -> Captured
 
 
 def _source(connection: sqlite3.Connection, row: Mapping[str, Any]) -> CaptureSource:
-    found = capture_history.CaptureReader(connection).source(row["memory_id"])
+    found = history.CaptureReader(connection).source(row["memory_id"])
     assert found is not None
     _Typed[CaptureSource](value=found)
     if not 0 <= found.confidence <= 1:
@@ -231,7 +230,7 @@ def _source(connection: sqlite3.Connection, row: Mapping[str, Any]) -> CaptureSo
 
 
 def _turns(connection: sqlite3.Connection, row: Mapping[str, Any]) -> list[str]:
-    found = list(capture_history.CaptureReader(connection).turns(row["tool"]))
+    found = list(history.CaptureReader(connection).turns(row["tool"]))
     if not all(re.fullmatch(r"[ow]?[0-9a-f]{12}", each) for each in found):
         raise ValueError("its digests have another form")
     return str(row["digests"]).split(" ") if found else []
@@ -269,11 +268,11 @@ _KINDS: dict[str, tuple[_Read, _Write | None]] = {
     "numbers_skipped": (_skipped, None),
     "compactions": (_compaction, _write_compaction),
     "cognified": (_extraction, None),
-    "captured_sessions": (_session, lambda connection, row, found: capture_history.record_session(connection, found)),
-    "captured_memories": (_source, lambda connection, row, found: capture_history.record_source(connection, found)),
+    "captured_sessions": (_session, lambda connection, row, found: history.record_session(connection, found)),
+    "captured_memories": (_source, lambda connection, row, found: history.record_source(connection, found)),
     "captured_turns": (
         _turns,
-        lambda connection, row, found: capture_history.record_turns(connection, row["tool"], row["session_id"], found),
+        lambda connection, row, found: history.record_turns(connection, row["tool"], row["session_id"], found),
     ),
     "feedback": (_feedback, None),
     "verdicts": (_verdict, None),

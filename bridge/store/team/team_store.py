@@ -23,15 +23,14 @@ from ...embedding.embedder import Embedder
 from ...team.postgres_team import PostgresTeam
 from ...team.protocol import Team
 from ...team.rows import Author, Described, FeedRow, Position, Registered, require_format
-from .. import compaction_history, database, vector_files
-from ..change import Change
+from .. import database, history, vector_files
 from ..migrations import FORMAT
 from ..store import Prepare, Store
-from ..values import Arrivals
+from ..values import Arrivals, Change
 from . import position, replica
 from .recorder import Recorder
 from .replica import IncomingRows
-from .tables import MEMORIES, TOMBSTONES
+from .shared_tables import MEMORIES, TOMBSTONES
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +106,7 @@ class TeamStore(Store):
                 database.set_meta(self._connection, "workspace_id", team_workspace)
                 database.set_meta(self._connection, "team_sharing", change_id)
         with database.transaction(self._connection):
-            compaction_history.remove_texts(self._connection)
+            history.remove_texts(self._connection)
         what = Described(
             self.workspace_id,
             self._name or self._workspace.root.name,

@@ -13,7 +13,7 @@ from jobs.errors import JobError
 from jobs.kinds import CAPTURE_TOOLS
 from jobs.layout import Workspace
 
-from ...documents import capture as document
+from ...documents import capture_counts, captured_sessions
 from ...wording import counted
 from ..command_line import IN_MARKDOWN, F, Given, option
 from ..job_commands import job, submits, without_none
@@ -126,9 +126,9 @@ def show_capture(result: Any) -> None:
         for kept in result["kept"]:
             say(f"  left  {kept['memory_id']}: {kept['reason']}")
         return
-    show_blocks(document.sessions(result))
+    show_blocks(captured_sessions(result))
     _texts(result)
-    say(document.counts(result))
+    say(capture_counts(result))
     _skipped(result)
     notes(result["warnings"])
     if result["model_calls"]:

@@ -8,7 +8,7 @@ from bridge.interface.arguments import add_keep_both
 from bridge.search import listing
 from jobs.errors import JobError
 
-from ...documents import compact as document
+from ...documents import conflicts, merged_record
 from ...wording import counted
 from ..command_line import IN_MARKDOWN, Given, added, named_topic, option, topic
 from ..job_commands import job
@@ -56,7 +56,7 @@ def show_compact(result: Envelope) -> None:
         merged = [f"#{numbers[each]}" if each in numbers else each for each in result["superseded"]]
         say(f"  superseded  {', '.join(merged[:_MOST_NAMED])}{more}")
         say(f"  conflicts   {len(result['conflicts'])}")
-        show_blocks(document.conflicts(result, ids=True))
+        show_blocks(conflicts(result, ids=True))
         notes(result["warnings"])
         say(f"Undo: cognee-memory restore {result['memory_number']}")
 
@@ -64,8 +64,8 @@ def show_compact(result: Envelope) -> None:
 def _preview(result: Any) -> None:
     record, count = result["decision_record"], counted(len(result["summaries"]), "memory")
     say(f"{count} of {record['topic_id']} would become one decision record.")
-    show_blocks(document.record(result))
-    show_blocks(document.conflicts(result, ids=True))
+    show_blocks(merged_record(result))
+    show_blocks(conflicts(result, ids=True))
     notes(result["warnings"])
     command = f"cognee-memory compact {record['topic_id']}"
     if result["conflicts"]:

@@ -14,7 +14,7 @@ from jobs.errors import JobError
 from jobs.ids import new_job_id
 from jobs.layout import Workspace
 
-from ...documents import migrate as document
+from ...documents import migrated_texts, migration_counts
 from ...wording import counted
 from ..command_line import IN_MARKDOWN, Given, option
 from ..job_commands import job, submit_job, submits
@@ -116,8 +116,8 @@ def show_migrate(result: Any) -> None:
         for kept in result["kept"]:
             say(f"  left  {kept['memory_id']}: {kept['reason']}")
         return
-    show_blocks(document.texts(result))
-    say(document.counts(result))
+    show_blocks(migrated_texts(result))
+    say(migration_counts(result))
     notes(result["warnings"])
     if result["dry_run"]:
         more = " Take them over: cognee-memory migrate" if result["migrated"] else ""

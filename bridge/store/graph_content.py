@@ -1,5 +1,6 @@
-"""The nodes and edges that cognee extracted from texts by a language model, stored in memory.db, so that a lost graph
-can be rebuilt without calling the model again.
+"""What memory.db holds of the knowledge graph: the nodes and edges that cognee extracted from texts by a language
+model, so that a lost graph can be rebuilt without calling the model again; and the content that the graph must have,
+for comparison with it.
 
 Several texts may have the same node or edge. It is removed from the graph with the last visible memory that has it.
 """
@@ -7,14 +8,19 @@ Several texts may have the same node or edge. It is removed from the graph with 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
 from sqlite3 import Connection
 from typing import Any
 
+from ..memory import Memory
+from . import database, rows
 from .rows import column
 from .values import ExtractedEdge, ExtractedNode, Extraction, data_id_of
 
 _AMONG = "IN (SELECT value FROM json_each(?))"
+
+_TOGETHER = 500  # memories
 
 
 class ExtractionReader:
@@ -123,3 +129,58 @@ def _decoded(text: str) -> Extraction:
         tuple(ExtractedNode(n["id"], n["type"], tuple(n["index_fields"]), n["properties"]) for n in found["nodes"]),
         tuple(ExtractedEdge(e["source"], e["target"], e["name"], e["properties"]) for e in found["edges"]),
     )
+
+
+class ExpectedGraph:
+    """Reads through a read-only connection. Ids are ids of memories unless named otherwise. Raises sqlite3.Error."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    @property
+    def embedder(self) -> str | None:
+        """The identity of the graph's embedding model; None if there never was a graph."""
+        return database.meta(self._connection, "graph_embedder")
+
+    def memories(self) -> Iterator[list[Memory]]:
+        """The visible memories by number, in lists of a few hundred; unreadable ones are left out."""
+        query = f"SELECT {rows.COLUMNS} FROM memories WHERE number > ? AND hidden = 0 ORDER BY number LIMIT ?"  # noqa: S608 - a constant
+        last = 0
+        while part := self._connection.execute(query, (last, _TOGETHER)).fetchall():
+            yield [memory for row in part if (memory := rows.readable(row)) is not None]
+            last = part[-1][0]
+
+    def superseded(self, memory_ids: Sequence[str] | None = None) -> list[tuple[str, str]]:
+        """Pairs of a visible decision record and one of its visible sources; with ``memory_ids``, those of which one of
+        the two is among them."""
+        query = (
+            "SELECT record.id, source.id FROM memories AS record, json_each(record.sources) AS listed"
+            " JOIN memories AS source ON source.id = listed.value"
+            " WHERE record.kind = 'decision_record' AND record.hidden = 0 AND source.hidden = 0"
+        )
+        if memory_ids is None:
+            return self._connection.execute(query).fetchall()
+        among = "IN (SELECT value FROM json_each(:ids))"
+        query += f" AND (record.id {among} OR source.id {among})"
+        return self._connection.execute(query, {"ids": json.dumps(list(memory_ids))}).fetchall()
+
+    def gone(self) -> list[str]:
+        """The ids that the graph must not hold: forgotten and hidden memories."""
+        query = (
+            "SELECT id FROM tombstones WHERE id NOT IN (SELECT id FROM memories)"
+            " UNION ALL SELECT id FROM memories WHERE hidden = 1"
+        )
+        return rows.column(self._connection, query)
+
+    def pending(self) -> set[str]:
+        """The ids with a pending outbox entry."""
+        return set(rows.column(self._connection, "SELECT memory_id FROM outbox"))
+
+    def extracted(self) -> dict[str, list[str]]:
+        """Node id -> ids of the visible memories whose texts it was extracted from."""
+        node_ids = rows.column(self._connection, "SELECT DISTINCT node_id FROM found_nodes")
+        return ExtractionReader(self._connection).memories_with(node_ids)
+
+    def documents(self) -> set[str]:
+        """The ids of our memories' texts among cognee's documents."""
+        return set(rows.column(self._connection, "SELECT data_id FROM cognified"))

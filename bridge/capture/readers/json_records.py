@@ -1,7 +1,9 @@
-"""JSON objects of a transcript: one on each line, read in constant memory, or one that is the whole file.
+"""JSON records of another program, read in constant memory: one on each line, one that is the whole file, or the
+elements of an array one after another, so that an export of any size fits into memory.
 
-A line above the limit is skipped and counted, and so is one that is no JSON object. A last line without its end is
-left: its writer is still at it. What is appended after the reading began is left for the next time, too.
+A record above the limit is skipped and counted, and so is a line that is no JSON object. A last line without its end is
+left: its writer is still at it; an array without its end gives the elements before. What is appended after the reading
+began is left for the next time, too.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -19,6 +22,11 @@ WHOLE_LIMIT = 64 * 2**20  # bytes of a file that is one object
 
 OVERSIZED = "record above the size limit"
 NOT_UTF8 = "record with bytes that are not UTF-8, which were replaced"
+
+ELEMENT_LIMIT = 64 * 2**20  # bytes of an element, such as one conversation
+_CHUNK = 2**20
+_OUTSIDE = re.compile(rb'["{}\[\],]')
+_INSIDE = re.compile(rb'["\\]')
 
 
 def lines(
@@ -103,3 +111,59 @@ def read_object(file: BinaryIO, findings: Findings, limit: int = WHOLE_LIMIT) ->
     if not isinstance(value, dict):
         raise OSError(errno.EIO, "not read: it is damaged, or only half written", file.name)
     return value
+
+
+def elements(file: BinaryIO, findings: Findings, limit: int = ELEMENT_LIMIT) -> Iterator[Any]:
+    """The elements of the array that begins at the file's position, right after its bracket."""
+    for data in _texts(file, findings, limit):
+        if data is None:
+            findings.left_out[OVERSIZED] += 1
+            continue
+        if not data.strip():
+            continue
+        value = parsed(data, findings)
+        if value is None:
+            findings.damaged += 1
+        else:
+            yield value
+
+
+def _texts(file: BinaryIO, findings: Findings, limit: int) -> Iterator[bytes | None]:
+    """The text of each element; None for one above the limit."""
+    depth, in_string, escaped = 0, False, False
+    held: bytearray | None = bytearray()
+    while chunk := file.read(_CHUNK):
+        findings.bytes_read += len(chunk)
+        start = position = 0
+        while position < len(chunk):
+            if escaped:
+                escaped = False
+                position += 1
+                continue
+            found = (_INSIDE if in_string else _OUTSIDE).search(chunk, position)
+            if found is None:
+                break
+            position, sign = found.end(), found[0]
+            if sign == b"\\":
+                escaped = True
+            elif sign == b'"':
+                in_string = not in_string
+            elif sign in b"{[":
+                depth += 1
+            elif sign in b"}]" and depth:
+                depth -= 1
+            elif sign != b"," or not depth:
+                held = _held(held, chunk[start : position - 1], limit)
+                yield None if held is None else bytes(held)
+                if sign != b",":
+                    return
+                held, start = bytearray(), position
+        held = _held(held, chunk[start:], limit)
+    findings.unfinished = True
+
+
+def _held(held: bytearray | None, more: bytes, limit: int) -> bytearray | None:
+    if held is None or len(held) + len(more) > limit:
+        return None
+    held += more
+    return held

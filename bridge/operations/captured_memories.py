@@ -1,9 +1,11 @@
-"""The failures of a captured session as memories: each error with its fix once, for as long as it is of use."""
+"""The memories made of a captured session: one of each segment, and its failures, each error with its fix once, for as
+long as it is of use.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from jobs import clock
@@ -11,6 +13,7 @@ from jobs import clock
 from ..capture.failures import failures
 from ..capture.session import SegmentSummary
 from ..memory import FAILURE, Content, Memory, Metadata
+from ..store.values import CapturedSegment
 from ..text import failures as text
 from ..text.identity import content_id
 from ..text.sections import normalise
@@ -19,13 +22,38 @@ if TYPE_CHECKING:
     from ..capture.session import Segment, Transcript
     from ..store.memories import Memories
     from ..store.store import Store
-    from .made import Made
 
 _IMPORTANCE = 0.3
 _SURE = 0.6  # how sure it is that what was done after a failure is its fix
 
 
-def met(
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A memory made of a segment. ``memory`` has its number once it is stored.
+
+    ``supersedes`` are the ids of the memories of the same session that it replaces. ``is_new`` is whether this capture
+    adds it: another session may have said the same before. ``met_at``: when a known failure was met later
+    than before.
+    """
+
+    memory: Memory
+    summary: SegmentSummary
+    segment: CapturedSegment
+    first_place: str
+    last_place: str
+    is_new: bool
+    supersedes: tuple[str, ...] = ()
+    met_at: str | None = None
+
+
+def note_superseded(made: list[Made], replaced: Sequence[str]) -> None:
+    """Note on the session's last memory what its new ones replace; a failure replaces nothing."""
+    own = [at for at, each in enumerate(made) if each.memory.id == each.segment.memory_id]
+    if replaced and own:
+        made[own[-1]] = replace(made[own[-1]], supersedes=tuple(replaced))
+
+
+def failures_met(
     segment: Segment, of: Made, made: Iterable[Made], transcript: Transcript, store: Memories, now: str
 ) -> list[Made]:
     """The failures of a segment as memories beside its own, ``of``; ``made`` are those that may not be stored yet."""
