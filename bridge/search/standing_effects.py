@@ -32,7 +32,8 @@ _AFTER_TOPIC = 2  # passages: the whole text and the topic come first
 # In cosine. A sentence of the context that repeats the decision is about as near to the question; what is nearer says
 # more. And of two statements that are about as near, both answer it.
 _AS_NEAR = 0.15
-_NEAR = 0.3  # what is farther answers nothing
+_NEAR = 0.25  # what is farther answers nothing
+_NEAR_OF_PAST = 0.3  # a question about the past is put to each statement of a memory, so one is near by chance
 _SAME = 0.8  # what is nearer says the question again
 # By how much a newer statement that may contradict the older one may be farther from the question, to answer it too:
 # with POSSIBLE, and so much more for each unit of the probability above it. Chosen on decisions that changed and on
@@ -59,8 +60,8 @@ def falls(
         statements = known.statements[number]
         if statements[-1] < len(own):
             answering = statements if asks_past else [max(statements, key=own.__getitem__)]
-            likely = (known.likely_fall((number, passage)) for passage in answering)
-            fallen[number] = [fall for fall in likely if fall is not None]
+            likely = (known.likely_falls((number, passage)) for passage in answering)
+            fallen[number] = [fall for found in likely for fall in (found if asks_past else found[:1])]
     newer = snapshot.cosines(vector, {fall.by[0] for falls in fallen.values() for fall in falls})
 
     @cache
@@ -107,7 +108,8 @@ def _is_answered(fall: Fall, older: Sequence[float], newer: Sequence[float], *, 
     most, others = max([own, *older[_AFTER_TOPIC:]]), max([other, *newer[_AFTER_TOPIC:]])
     if fall.state != "replaced":
         farther = _FARTHER + _FARTHER_IF_SURE * (fall.confidence - POSSIBLE)
-        names = other >= own - farther and _may_be_answered(fall, older)
+        near = _NEAR_OF_PAST if asks_past else _NEAR
+        names = other >= own - farther and _may_be_answered(fall, older, near)
     elif most >= _SAME:  # a sentence that says the question again answers nothing
         names = True
     else:  # a sentence that both memories have says nothing of which one holds
@@ -115,10 +117,10 @@ def _is_answered(fall: Fall, older: Sequence[float], newer: Sequence[float], *, 
     return names or (asks_past and other >= others - _AS_NEAR and own >= other - _AS_NEAR)
 
 
-def _may_be_answered(fall: Fall, older: Sequence[float]) -> bool:
+def _may_be_answered(fall: Fall, older: Sequence[float], near: float = _NEAR) -> bool:
     """Whether the older memory answers by a statement of which it is not sure that it fell."""
     own = older[fall.statement[1]]
-    return fall.state != "replaced" and own >= max(_NEAR, max([own, *older[_AFTER_TOPIC:]]) - _AS_NEAR)
+    return fall.state != "replaced" and own >= max(near, max([own, *older[_AFTER_TOPIC:]]) - _AS_NEAR)
 
 
 def _is_as_relevant(fall: Fall, relevance: Mapping[int, float]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -48,8 +49,9 @@ class Fall(NamedTuple):
 class _Pairs(NamedTuple):
     best: Mapping[Statement, Replacement] = MappingProxyType({})
     """The most probable replacement of each older statement, from DISPUTED on."""
-    possible: Mapping[Statement, Replacement] = MappingProxyType({})
-    """The most probable one of each other older statement, unless the newer one is likelier to replace another."""
+    possible: Mapping[Statement, Sequence[Replacement]] = MappingProxyType({})
+    """The most probable one of each other older statement, unless the newer one is likelier to replace another; then
+    less probable ones."""
     statements: Mapping[int, list[int]] = MappingProxyType({})
     """Number of an older memory -> the passages of all its statements."""
 
@@ -62,7 +64,8 @@ class Standings(_Pairs):
         if self._newest <= moment:
             return self
         best = {of: pair for of, pair in self.best.items() if pair.since <= moment}
-        possible = {of: pair for of, pair in self.possible.items() if pair.since <= moment}
+        known = {of: pairs for of, pairs in self.possible.items() if pairs[0].since <= moment}
+        possible = {of: [pair for pair in pairs if pair.since <= moment] for of, pairs in known.items()}
         return self._replace(best=best, possible=possible)
 
     @property
@@ -76,17 +79,18 @@ class Standings(_Pairs):
 
     @cached_property
     def _pairs(self) -> list[Replacement]:
-        return [*self.best.values(), *self.possible.values()]
+        return [*self.best.values(), *chain.from_iterable(self.possible.values())]
 
     def fall(self, statement: Statement) -> Fall | None:
         """What became of a statement; None if it holds."""
         pair = self.best.get(statement)
         return None if pair is None else self._fall(pair)
 
-    def likely_fall(self, statement: Statement) -> Fall | None:
-        """What became of a statement; else what may have become of it where a newer one answers the question too."""
-        pair = self.best.get(statement) or self.possible.get(statement)
-        return None if pair is None else self._fall(pair)
+    def likely_falls(self, statement: Statement) -> list[Fall]:
+        """What became of a statement; else what may have become of it where a newer one answers the question too, the
+        likeliest first."""
+        pair = self.best.get(statement)
+        return [self._fall(each) for each in (self.possible.get(statement, ()) if pair is None else (pair,))]
 
     def _fall(self, pair: Replacement) -> Fall:
         state: State = "replaced" if pair.probability >= REPLACED else "disputed"
@@ -120,11 +124,13 @@ def read(pairs: Sequence[Replacement], statements: Sequence[Statement]) -> Stand
     likeliest = {(pair.older, pair.older_passage): pair for pair in ordered}
     most = {(pair.newer, pair.newer_passage): pair.probability for pair in ordered}
     best = {statement: pair for statement, pair in likeliest.items() if pair.probability >= DISPUTED}
-    possible = {
-        statement: pair
-        for statement, pair in likeliest.items()
-        if POSSIBLE <= pair.probability < DISPUTED and pair.probability >= most[pair.newer, pair.newer_passage]
-    }
+    possible: dict[Statement, list[Replacement]] = {}
+    for pair in reversed(ordered):
+        statement = (pair.older, pair.older_passage)
+        is_next = statement in possible or likeliest[statement] is pair
+        least = max(POSSIBLE, most[pair.newer, pair.newer_passage])
+        if is_next and least <= pair.probability < DISPUTED:
+            possible.setdefault(statement, []).append(pair)
     of: dict[int, list[int]] = {}
     for number, passage in statements:
         of.setdefault(number, []).append(passage)
