@@ -13,10 +13,9 @@ from typing import Any
 
 from ..session import OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Transcript, Turn
 from . import codex_text, json_records, transcript_file
-from .calls import Calls
-from .fields import at, text
+from .json_records import at, text
 from .reader import Home
-from .turn_builder import TurnBuilder, Utterance, is_newer, moment
+from .turn_builder import Calls, TurnBuilder, Utterance, is_newer, moment
 
 TESTED = "0.169.0"
 

@@ -11,8 +11,7 @@ from collections import Counter
 from typing import Any
 
 from ..session import IMAGE, OWN_TEXT, Findings
-from . import json_records
-from .fields import at, items, strings
+from .json_records import at, items, parsed, strings
 
 # A text that is one element from its beginning to its end, in tags that only a program writes.
 _WRAPPED = re.compile(
@@ -113,7 +112,7 @@ def outcome(payload: Any) -> tuple[str, int | None]:
 def _parsed(value: Any) -> Any:
     """An object that is given as JSON; any other value as it is."""
     is_json = isinstance(value, str) and value[:1] == "{"
-    return json_records.parsed(value.encode("utf-8", "surrogatepass"), Findings()) if is_json else value
+    return parsed(value.encode("utf-8", "surrogatepass"), Findings()) if is_json else value
 
 
 def _kinds(payload: dict[str, Any]) -> list[str | None]:
