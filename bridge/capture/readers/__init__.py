@@ -8,7 +8,6 @@
 ``claude_code``: the reader of Claude Code's transcripts.
 ``claude_code_records``, ``claude_code_text``: its records: unparsed and in their order; as words.
 ``codex``: the reader of Codex's transcripts.
-``codex_text``: its records as words.
 ``cursor``: the reader of Cursor's conversations.
 ``cursor_editor``, ``cursor_agent``: those of its editor, and of its agent in the terminal.
 ``gemini_cli``: the reader of Gemini CLI's transcripts.

@@ -18,6 +18,7 @@ from jobs import clock
 
 from ..failures import ended
 from ..session import Call, Marker, Speaker, Turn
+from .json_records import items, strings
 
 MAX_CHARACTERS = 200_000
 MAX_FILES = 1_000
@@ -26,6 +27,7 @@ MAX_CALLS = 2_000
 _AS_WANTED = re.compile(r"20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z")
 
 _NUMBERS = re.compile(r"(\d{1,6})\.(\d{1,6})")
+_TOUCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.{1,1000}?)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,3 +193,13 @@ class Calls:
         """As ``ended``, of the call of this id; None if it is not waited for."""
         call = self._open.pop(call_id, None)
         return None if call is None else ended(call, output, exit_code)
+
+
+def touched_files(call: dict[str, Any]) -> tuple[str, ...]:
+    """The files of a patch that a tool call applies: as its input, or as an argument of a shell command."""
+    text = call.get("input") or call.get("arguments") or call.get("action")
+    if isinstance(text, dict):
+        text = "\n".join(strings(items(text, "command")))
+    if not isinstance(text, str) or "*** " not in text:
+        return ()
+    return tuple(dict.fromkeys(_TOUCHED.findall(text.replace("\\n", "\n"))))
