@@ -16,9 +16,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bridge import trust
 from bridge.privacy.masking import masked, trace
 from bridge.settings import Settings, load
-from bridge.trust import TrustState, inspect_trust
+from bridge.trust import TrustState
 from jobs.diagnostics import GROUPS, LEVELS, Group, Level
 from jobs.errors import JobError
 from jobs.finding import Finding, finding
@@ -128,7 +129,7 @@ def surroundings(workspace: Workspace) -> tuple[Settings, TrustState, list[Findi
         problems.append(finding("SETTING_WRONG", "settings", error.message))
         settings = _what_can_be_read()
     try:
-        trust_state = inspect_trust(workspace, settings.config_folder)
+        trust_state = trust.inspect_trust(workspace, settings.config_folder)
     except OSError as error:
         problems.append(finding("WORKSPACE_CLOSED", "workspace", f"{error.strerror}."))
         return settings, doctor_workspace.UNSEEN, problems
