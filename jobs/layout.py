@@ -125,10 +125,6 @@ class SpoolPaths(_Folder):
         """A job file in the inbox."""
         return self.inbox / f"{job_id}.json"
 
-    def partial_drop(self, job_id: str) -> Path:
-        """The name under which a client writes a drop before it renames it. The worker ignores dot files."""
-        return self.inbox / f".{job_id}.tmp"
-
     def copy(self, job_id: str) -> Path:
         """The worker's copy of a job that has not ended."""
         return self.active / f"{job_id}.json"

@@ -51,8 +51,7 @@ def drop(spool: SpoolPaths, job_id: str, data: bytes) -> Path:
     Raises JobError: FILE_UNSAFE, and OSError.
     """
     make_root(spool)
-    part = spool.partial_drop(job_id)
-    part.unlink(missing_ok=True)
+    part = files.temporary_path(spool.dropped(job_id))  # this call's own: another may drop the same job at once
     with fault_point("drop.write"):
         files.write_new(part, data)
     with fault_point("drop.rename"):

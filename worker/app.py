@@ -190,7 +190,7 @@ class Worker:
         """Work until ``stop``, until drained, or until idle for long enough."""
         if self._spool_paths.paused.exists():
             self._runner.paused.set()
-        files.remove(self._spool_paths.request("drain"))  # it was a request to the former worker
+        self._try(lambda: files.remove(self._spool_paths.request("drain")))  # it was a request to the former worker
         self._heartbeat.start()
         self._watcher.start()
         self._try(self._control.scan)  # earlier requests, before any job starts

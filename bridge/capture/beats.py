@@ -57,22 +57,6 @@ _STOPS = (
     "：",
     "）",
 )  # of a sentence; an item of a list may have none
-# What names a place, a value or a part: code, a path, an identifier, the words in bold that an item begins with.
-_NAMES = re.compile(r"`[^`\s]{3,}|^\W*\*\*[^*]{3,60}\*\*|[\w-]{2,}[./_][\w./-]*\w{2}|\b[A-Za-z]*[a-z][A-Z]\w+")
-_LINK = re.compile(r"\[([^\]]+)\]\([^)\s]*\)")
-# What is no item: a heading, a list of files, a command to run.
-_NO_ITEM = re.compile(
-    r"\*\*[^*`]*\*\*\W*$|\W*files\b[^:]{0,20}:|(?:updated |created )?\W*[\w/.-]*\.md\b|\W*\$"
-    r"|.*(?:console\.|=> |;$| from ['\"])|(?:import|const|let|var|this|self)\b|[\w.]+(?:\([\"'f]| = )|\W*step \d"
-    r"|\W*[\w-]{1,12}\W{1,4}OK\b"
-    r"|(?:[^:：]{1,20}[:：]\s*)?\W*(?:python3?|np[mx]|yarn|pip3?|powershell|invoke-|curl|docker|setx|cd|git|ros\w+)\b"
-    r"(?=[\s-])", re.IGNORECASE
-)  # fmt: skip
-_CODE = re.compile(r"^(?:[^`]|`[^`]*`)*?(?:\w\([\w\"']|[{};=] |\"\))")  # outside of code marks
-_HEADS = re.compile(r"^\*\*[^*`]*\*\*\W*$|[:：]\W*$")
-_PLACE = re.compile(
-    r"\W*[\w@/-]*[./_]\w\S*(?: \S+)?"
-)  # an item that begins with a file; what was done there stands below it
 _ANSWERED = re.compile(rf"^(\S.*[?？]){ANSWERED}(\S.*)$", re.MULTILINE)
 
 
@@ -199,7 +183,8 @@ def _denies(beat: Beat, last: Beat) -> bool:
     """Whether the person may say that what was reported for the last beat is not so."""
     said, mine = one_line(beat.request[:_TALK]), beat.subject()
     is_about = len(mine) < _SHORT or mine & subject_words(" ".join(one.text for one in last.answered))
-    return bool(is_about) and any(words.says(part, said) for part in ("denies", "fails", "persists"))
+    fails = words.says("fails", said) and not said.endswith(("?", "？"))  # "Why did it fail?" may ask about the past
+    return bool(is_about) and (fails or words.says("denies", said) or words.says("persists", said))
 
 
 def _takes_back(beat: Beat) -> bool:
@@ -312,36 +297,6 @@ def told(beat: Beat, asked: frozenset[str]) -> str:
         whole = " ".join([text, *(plain(one.text) for one in after)])
         text = text if whole.endswith((":", "：")) else whole
     return "" if text.endswith((":", "：")) else text
-
-
-def details(beat: Beat, most: int) -> list[tuple[Sentence, str]]:
-    """What the answer says in detail, in order: the ``most`` items of its report that name most places, values and
-    parts, and the last cause that it found. What tells how to try it is left out."""
-    is_work = beat.done and not (beat.is_denied or words.says("chores", beat.request[:_STATEMENT]))
-    report = [one for one in beat.answered if is_work and not one.is_step]
-    steps = [place for place, one in enumerate(report[:-_SHORT], 1) if words.says("plans", one.text)]
-    report = report[steps[-1] if steps else 0 :]
-    report = [*itertools.takewhile(lambda one: not words.begins("usage", one.text), report)]
-    said = report if len(report) > _SHORT else beat.answered
-    causes = [one for one in said if words.says("causes", plain(one.text)) and _NAMES.search(one.text)]
-    causes = causes if said is report else causes[-1:]
-    found: list[tuple[int, Sentence, str]] = []
-    is_problem = False  # what stands below a heading "Root causes:"
-    for one in [one for one in beat.answered if one in causes or one in report]:
-        text, worth = _LINK.sub(r"\1", plain(one.text)).lstrip("✅✔✓☑🔴🟢•→ "), min(2, len(_NAMES.findall(one.text)))
-        if _PLACE.fullmatch(text):
-            after = (each for each in report if each.turn == one.turn and each.order == one.order + 1)
-            text = ": ".join([text.rstrip(":：– "), *(plain(each.text) for each in after)])
-        if _HEADS.search(one.text):
-            is_problem = words.says("causes", one.text) or words.says("fails", one.text)
-        elif is_problem and one not in causes:
-            continue
-        is_told = beat.changed or one in causes or words.was_done(text)
-        is_item = worth and is_told and not (one.is_question or _NO_ITEM.match(one.text) or _CODE.search(text))
-        if is_item and words.is_detail(text):
-            found.append((3 if one in causes else 2 if one.text.startswith("**") else worth, one, text))
-    best = sorted(found, key=lambda each: -each[0])[:most]
-    return [(one, text) for each in found if each in best for _, one, text in [each]]
 
 
 def plain(text: str) -> str:

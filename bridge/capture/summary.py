@@ -2,13 +2,14 @@
 
 A *decision* is a pair: the person's words, and the sentence of the answer that says what came of it. The *context* has
 the other beats in the same form, asked → came out, in at most 120 tokens.
-Without a decision it is one line of that length: the first request, and the one that an answer speaks of most. Lines
-that begin with an arrow follow: what the reports say in detail.
+Without a decision it is one line of that length: the first request, and the one that an answer speaks of most. A
+line for each of the last further requests follows, and what the last answer reports (→), if nobody spoke after it.
 *Open* is what the last turn asks. Every part stands in the transcript; one that is cut ends in ``…``.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -20,7 +21,7 @@ from ..text.query_words import subject_words
 from ..text.references import classify
 from ..text.sections import one_line, shortened
 from ..text.terms import STOP_WORDS
-from .beats import Beat, beats, details, plain, told
+from .beats import Beat, beats, plain, told
 from .sentences import Sentence
 from .session import Evidence, Segment, SegmentSummary, Turn
 from .title import COMMON, HEADING, UNKNOWN, title
@@ -28,16 +29,22 @@ from .title import COMMON, HEADING, UNKNOWN, title
 ARROW = " → "
 NEXT = " · "  # between what was asked first and last
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
+_TAKEN, _OFFERED = 200, re.compile(r"^(.*?[?？])\s*(.+)$")  # characters of a yes and its offer, of which it is made
 _UNANSWERED = 320  # characters of a request that nobody answered
-_LATEST = 2  # requests of which details are told; what came before may have been changed since
-_AGAIN = 2  # words that a detail and a later request have in common
 _CUT = (":", "：", "…", "...", ".")
 _PREAMBLE = 300  # characters in which a plan's heading stands: "Implement the following plan:"
-_LEAST_ALONE = 3  # words of a request that is understood without what came of it
+_LEAST_ALONE, _MUCH = 3, 5  # words of a request that is understood without what came of it, or says much
 _MOST_DECISIONS = 6
 _ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
 _CONTEXT = 480  # characters; about 120 tokens
-_DETAILS, _DETAIL, _MOST_DETAILS = 360, 140, 4  # characters of them, and of each; of one request
+_FURTHER, _OPENING = 360, 40  # characters of further requests; of a request by which it is known
+_CLAIMS = re.compile(  # more than an answer can know
+    r"\b(?:all|every\w*|exactly|throughout|correctly|alle\w*|überall|tou(?:s|tes)|tod[oa]s|tutt[ei])\b"
+    r"|\bвсе\b|全部|所有|すべて|全て|모든", re.IGNORECASE
+)  # fmt: skip
+_HEAD, _NOW = 25, re.compile(r"\b(?:now|no longer|теперь)\b", re.IGNORECASE)  # what is so now is only claimed
+_CREDENTIALS = re.compile(r"://\S*@")
+_STOPS = (".", "。", "…", "`", ")", "！", "!")
 _BRIEF_QUOTE, _BRIEF_OUTCOME = 90, 145  # characters of the two sides where two beats are one line of that length
 
 
@@ -56,7 +63,8 @@ def summarise(segment: Segment) -> SegmentSummary:
     pairs = [(beat, pair) for beat in holding for pair in _decisions(beat, is_english)][-_MOST_DECISIONS:]
     others = [beat for beat in holding if all(beat is not decided for decided, _ in pairs)]
     lines = _context(others, in_one_line=not pairs)
-    lines += _details(holding, " ".join([*(outcome for _, (_, _, outcome) in pairs), *(text for text, _ in lines)]))
+    lines += _further(holding, " ".join([*(quote for _, (quote, _, _) in pairs), *(text for text, _ in lines)]))
+    lines += _last_answer(spoken, found)
     topic = title(spoken, found)
     opens, left = _open(spoken, found), _left(spoken, found)
     decisions = tuple(_line(quote, outcome) for _, (quote, _, outcome) in pairs)
@@ -125,7 +133,8 @@ def _wished(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
         return [(shortened(plain(heading[1]), _QUOTE), beat.place, _related(beat, heading[1], 2))]  # a plan, and done
     names_it = len(subject_words(beat.taken) - COMMON) > 1 and not words.begins("upkeep", beat.taken)
     if not found and names_it and (outcome := _related(beat, beat.taken)):
-        found.append((shortened(beat.taken, _QUOTE), beat.place, outcome))
+        quote = _OFFERED.sub(r"\2 (\1)", beat.taken)  # the person's own words first
+        found.append((quote if len(quote) <= _TAKEN else shortened(quote, _TAKEN) + ")", beat.place, outcome))
     return found
 
 
@@ -191,42 +200,53 @@ def _context(others: Sequence[Beat], in_one_line: bool) -> list[tuple[str, str]]
     lines: list[tuple[int, str, str]] = []
     left = _CONTEXT
     for number in sorted(range(len(told_of)), key=worth, reverse=True)[: 2 if is_brief else None]:
-        beat, one, outcome = told_of[number]
-        first = one or next(iter(beat.answered), None)
-        text = _line(shortened(plain(one.text), most_asked), outcome) if one else ARROW.lstrip() + outcome
-        if first is not None and text and len(text) <= left and (one or _is_certain(beat, outcome)):
+        _, one, outcome = told_of[number]
+        text = _line(shortened(plain(one.text), most_asked), outcome) if one else ""
+        if one and len(text) <= left:
             left -= len(text)
-            lines.append((first.turn, text, first.place))
+            lines.append((one.turn, text, one.place))
     found = [(text, place) for _, text, place in sorted(lines)]
     return [(NEXT.join(text for text, _ in found), found[0][1])] if is_brief and found else found
 
 
-def _details(holding: Sequence[Beat], known: str) -> list[tuple[str, str]]:
-    """What the reports say in detail besides what is known, as lines with their places: of the last requests first."""
-    told_of, left = subject_words(known), _DETAILS
-    lines: list[tuple[tuple[int, int], str, str]] = []
-    later: list[frozenset[str]] = []  # what was asked, or taken back, later
-    done = [beat for beat in holding if beat.done]
-    is_refuted = bool(done) and holding[-1] is not done[-1] and not any(one.is_question for one in holding[-1].asked)
-    for beat in [*reversed(done)][is_refuted:_LATEST]:
-        for one, said in details(beat, _MOST_DETAILS):
-            text = ARROW.lstrip() + shortened(said.replace(NEXT, ", "), _DETAIL)
-            about = subject_words(said)
-            new = about - told_of
-            is_again = any(len(about & each) >= _AGAIN for each in later)
-            if len(new) >= _LEAST_ALONE and len(text) <= left and not is_again:
-                left -= len(text)
-                told_of |= new
-                lines.append(((one.turn, one.order), text, one.place))
-        later += [
-            beat.subject(),
-            *(subject_words(one.text) for one in beat.answered if words.begins("reverts", one.text)),
-        ]
+def _further(holding: Sequence[Beat], known: str) -> list[tuple[str, str]]:
+    """The requests besides what is known, as lines with their places: of each turn of the person the first sentence
+    that says much; the last ones first, and errands and questions last."""
+    asked: list[Sentence] = []
+    for _, turn in itertools.groupby((one for beat in holding for one in beat.asked), key=lambda one: one.turn):
+        said = [*turn]
+        names = [len(subject_words(one.text)) for one in said]
+        if max(names) >= _LEAST_ALONE:
+            asked.append(said[next((at for at, count in enumerate(names) if count >= _MUCH), names.index(max(names)))])
+    lines: list[tuple[int, str, str]] = []
+    left = _FURTHER
+    asked.reverse()
+    for one in sorted(asked, key=lambda one: one.is_question or words.begins("upkeep", one.text)):
+        text = shortened(plain(one.text), _BRIEF_QUOTE)
+        is_left_out = text[:_OPENING] in known or words.is_report(text) or _CREDENTIALS.search(text) is not None
+        if not is_left_out and len(text) <= left:
+            left -= len(text)
+            lines.append((one.turn, text, one.place))
     return [(text, place) for _, text, place in sorted(lines)]
 
 
-def _is_certain(beat: Beat, outcome: str) -> bool:
-    return words.is_report(outcome) and (beat.changed or words.was_done(outcome))
+def _last_answer(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[tuple[str, str]]:
+    """The sentence of the last answer that reports what was done, whole, as a line with its place; none where no file
+    was changed, anybody said more after it, or the answer asks, fails or leaves something to do."""
+    beat = found[-1] if found else None
+    if beat is None or not beat.changed or beat.offer or spoken[-1].speaker == "user":
+        return []
+    if spoken[-1].calls and spoken[-1].calls[-1].exit_code != 0:
+        return []
+    said = [one for one in beat.answered if one.turn == len(spoken) - 1 and not one.is_step]
+    told = [(one, plain(one.text)) for one in said if not one.is_question and one.text.endswith(_STOPS)]
+    told = [(one, text) for one, text in told if words.is_report(text) and not words.says("fails", text)]
+    told = [(one, text) for one, text in told if words.was_done(text) or words.says("done", _NOW.sub("", text[:_HEAD]))]
+    told = [(one, text) for one, text in told if not (_CLAIMS.search(text) or words.says("praise", text))]
+    told = [each for each in told if len(subject_words(each[1])) > _LEAST_ALONE and len(each[1]) <= _OUTCOME]
+    about = beat.subject()
+    best = max(told, key=lambda each: len(about & subject_words(each[1])), default=None)
+    return [(ARROW.lstrip() + best[1], best[0].place)] if best else []
 
 
 def _request(beat: Beat) -> Sentence | None:
@@ -243,9 +263,7 @@ def _open(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[Sentence]:
     if not spoken or not found:
         return []
     last = [one for one in (*found[-1].asked, *found[-1].answered) if one.turn == len(spoken) - 1]
-    is_told = (
-        bool(last) and not found[-1].done and any(turn.tools for turn in spoken)
-    )  # an export may leave out the end
+    is_told = bool(last) and not found[-1].done and bool(spoken[-1].tools)  # an export may leave out the end
     is_broken_off = is_told and words.begins("plans", last[-1].text) and last[-1].text.endswith(_CUT)
     asked = found[-1].asked if is_broken_off else [one for one in last if one.speaker == "user"]
     if unanswered := [one for one in asked if not words.is_empty(one.text)]:

@@ -1,13 +1,13 @@
 """What a session begins with: the block of notes that matter for this workspace and branch, without a question.
 
-First sessions: a line of each topic in which somebody stored notes, and of the newest captured sessions: what was
-asked, what came out if an answer reports it, its details, causes that were found, and the files. Nine times in ten one
-of these five is what the next session needs; which older one it needs, neither words nor files tell. Then what holds,
-and what is open: as somebody stored it; decisions also as a model summarised the newest session. What the rules
-captured may be overtaken.
+First sessions: a line of each topic in which somebody stored notes, and of the newest captured sessions: what the
+person asked, in quotes, the last answer, what was left open, and the files. Nine times in ten one of the five newest is
+what the next session needs; which older one it needs, neither words nor files tell. Then what holds, and what is open:
+as somebody stored it; decisions also as a model summarised the newest session. What the rules captured may be
+overtaken.
 
-A wrong note is worse than none. So a captured session has a line only if it names enough, what is not known to have
-come out was "asked", and earlier ones stand as perhaps changed since. What was replaced, doubted, or asked or changed
+A wrong note is worse than none. So of a captured session only that is told which is true whatever came after: what
+was said, as it was said. A session that only asked questions or ran errands has no line. What was replaced or asked
 again later is left out, and so are superseded memories and drafts. A line that does not fit is left out.
 """
 
@@ -26,7 +26,6 @@ from . import listing, standings
 from .prompt_note import quoted_line
 from .session_line import (
     NUMBER,
-    PART,
     RULES,
     Became,
     Captured,
@@ -46,7 +45,7 @@ HEADING = (
 )
 _LOOKED_AT = 120  # of the newest memories
 _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in the code
-_RECENT = 5  # captured sessions that have a line
+_RECENT = 7  # captured sessions that have a line
 _SESSIONS_FIRST, _EARLIER = "Sessions, the newest first", "Earlier, perhaps changed since"
 _BYTES_PER_TOKEN = 3  # fewer than texts have in English, about as many as in Chinese: no tokenizer is needed
 
@@ -78,7 +77,7 @@ def _said_at(memory: Memory, evidence: Iterable[tuple[str, int, str]]) -> dict[s
     lines = {"context": content.context.split("\n"), "decisions": content.decisions} if content else {}
     told = {(section, at): one_line(line) for section, all_of in lines.items() for at, line in enumerate(all_of)}
     places = ((told.get((section, at)), NUMBER.findall(place)) for section, at, place in evidence)
-    return {part: int(at[-1]) for line, at in places if line and at for part in (line, *line.split(PART))}
+    return {line: int(at[-1]) for line, at in places if line and at}
 
 
 def _lost(decisions: Sequence[str], words: Sequence[str]) -> dict[str, str]:

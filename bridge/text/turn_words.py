@@ -13,7 +13,7 @@ from typing import Literal
 Part = Literal[
     "courtesy", "intends", "retracts", "reverts", "disputes", "accepts", "continues", "orders", "upkeep", "done",
     "concedes", "fails", "persists", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise",
-    "plans", "remains", "causes", "usage", "roles", "lasts", "denies",
+    "plans", "remains", "roles", "denies",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -185,26 +185,10 @@ _TABLE: dict[Part, str] = {
     "remains": """
         remaining next_step* still_need* not_yet yet_to verbleib* nächste*_schritt* prochaine*_étape* reste_à
         siguiente*_paso* falta próximo*_passo* rimane осталось 下一步 剩余任务 剩余工作 还需 残り 남은""",
-    # The assistant says why something did not work.
-    "causes": """
-        root_cause* the_cause cause: the_issue_was the_issue_is the_problem_was the_problem_is the_bug_was
-        the_error_was the_error_is was_caused is_caused ursache lag_daran la_cause la_causa причина
-        原因 根因 問題在於 问题在于 원인""",
     # The person tells the assistant who it is to be.
     "roles": """
         you_are_a you_are_an you_are_claude you_are_codex you_are_in you_are_working you_are_the act_like act_as
         your_job your_role your_task your_goal du_bist_ein* tu_es_un* eres_un* você_é_um* sei_un* 你是""",
-    # A wish that is to hold from now on.
-    "lasts": """
-        from_now_on going_forward in_future in_the_future always_answer always_reply always_respond always_ask
-        always_use never_commit never_push ab_jetzt künftig in_zukunft désormais dorénavant de_ahora_en_adelante
-        a_partir_de_agora d'ora_in_poi впредь отныне 以後都 以后都 以後回 以后回 之後回 之后回 今後は 앞으로""",
-    # What follows tells how to try it, or what may come next.
-    "usage": """
-        how_to to_test to_try to_use to_run to_verify to_see usage testing test_plan test_checklist next_steps next_step
-        what's_next you_can you_should try_it verification example examples quick_start prerequisites option_a option_b
-        option_1 option_2 after_running after_making nächste_schritte prochaines_étapes para_probar próximos_pasos
-        próximos_passos prossimi_passi как_проверить 使用说明 使用方式 使用方法 測試 测试 下一步 可執行 可执行 後續""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could ich wir du mir uns bitte
@@ -238,7 +222,7 @@ _NOT_DONE = re.compile(
 )
 # What may be, or is said against something: no report.
 _UNSURE = re.compile(
-    r"\b(?:might|should|probably|seems?|yet|would say|ensure that|make sure|mistake|нужно|возможно|может)\b"
+    r"\b(?:might|should|probably|seems?|looks? like|yet|would say|ensure that|make sure|mistake|нужно|возможно|может)\b"
     r"|^\W*(?:however|but|although|despite|even|since|unfortunately|if|wenn|falls|si|se|если|несмотря|the user \w+s)\b"
     r"|\b(?:devrai\w*|deberí\w*|deveria\w*|dovrebbe\w*|könnten|sollten|stell\w* (?:sie )?sicher)\b"
     r"|^\W*[若如请請]|[应應][该該当]",
@@ -256,8 +240,6 @@ _WAS = re.compile(
     r"\b(?:because|was|were|had|before|previously|used to|problem|not|too|they|wants?|needs?)\b|n['’]t\b|[❌⚠✗]",
     re.IGNORECASE,
 )
-_MAY = re.compile(r"\b(?:can|could|would)\b|\b(?:is|are|was) not\b", re.IGNORECASE)
-_LABEL = re.compile(r"^[^:–—-]{1,60}(?:: | [–—-] )")
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
     "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
@@ -332,22 +314,6 @@ def is_report(outcome: str, *, is_done: bool = False) -> bool:
     is_now = is_done and not _WAS.search(outcome) and not any(begins(part, outcome) for part in ("orders", "refers"))
     is_now = is_now and not any(says(part, outcome) for part in ("fails", "concedes", "addresses"))
     return is_clear(outcome) and (is_now or says("done", outcome))
-
-
-def is_detail(text: str) -> bool:
-    """Whether an item of an answer's report says what is so now, or why something was not: no advice, no praise."""
-    if (
-        _UNSURE.search(text)
-        or _MAY.search(text)
-        or text.endswith((":", "："))
-        or (says("praise", text) and "`" not in text)
-    ):
-        return False
-    parts = (text, _LABEL.sub("", text))
-    is_told = not any(begins(part, one) for part in ("intends", "upkeep", "orders", "refers") for one in parts)
-    is_told = is_told and not any(says(part, text) for part in ("plans", "remains", "chores"))
-    is_so = says("done", text) or not (_WAS.search(text) or says("fails", text) or says("addresses", text))
-    return is_told and (says("causes", text) or (is_so and not is_open(text)))
 
 
 def is_errand(request: str) -> bool:

@@ -170,7 +170,7 @@ def test_an_approval_takes_what_was_offered_and_goes_on_with_the_request_before(
         "Done. The code now uses the discard writer.*",
     ).content.decisions
     assert offered == (
-        f"Want me to use the discard writer instead? yes please{ARROW}The code now uses the discard writer.",
+        f"yes please (Want me to use the discard writer instead?){ARROW}The code now uses the discard writer.",
     )
     asked = of(
         "the alias names should not be accepted any more",
@@ -260,7 +260,7 @@ def test_without_a_decision_there_is_one_line_of_what_was_asked_and_came_out_and
     first = f"Why does the build fail on Windows?{ARROW}The path separator of the build differs there."
     answer = "The separator of the path in the archive is a forward slash."
     last = f"Which separator of the path has the archive?{ARROW}{answer}"
-    assert content.context == first + NEXT + last
+    assert content.context == f"{first}{NEXT}{last}\nWhat is the separator of the path on Linux?"
     assert content.open_questions == ("Should I use pathlib everywhere?",)
 
 
@@ -300,14 +300,18 @@ def test_an_outcome_that_the_next_turn_denies_is_not_told() -> None:
     assert "I started both" not in of(*talk, "I see the reason in the log.").content.context
 
 
-def test_items_of_a_report_that_name_something_are_told_in_detail_and_the_cause() -> None:
-    items = (
-        "**Root cause**: the `Contact` model was missing in the route", "`pages/stats.js` - Added the `Contact` import",
-        "Everything is great", "[ ] `later.js` - Added a helper for it", "**How to test:**", "`/dash` opens",
-    )  # fmt: skip
-    answer = "The dashboard now shows numbers instead of zeros.\n\n" + "\n".join(f"- {item}" for item in items) + "*"
-    told = of("fix the dashboard that shows zeros", answer, report=2).content.context.split("\n")
-    assert told[1:] == [f"→ {plain(item)}" for item in items[:2]], "no praise, no open box, no advice"
+def test_further_requests_and_the_last_answer_s_report_have_lines_of_their_own() -> None:
+    shown = ("owner of every gallery", "size of uploaded pictures", "menu in green colours", "newest guest on top")
+    asked = [f"Show the {name}" for name in shown]
+    talk = [said for one in asked for said in (one, f"{one.replace('Show', 'I added')}.*")]
+    lines = of(*talk[:-1], f"I tried it.\n\n{talk[-1]}", report=1).content.context.split("\n")
+    assert lines[-1] == f"→ {talk[-1][:-1]}"
+    assert all(any(one in line for line in [*lines, *of(*talk).content.decisions]) for one in asked)
+    for end in ("Shall I sort them too?", "Then thank you for it."):
+        assert "→" not in [
+            line[:1] for line in of(*talk, "Is the newest guest right?", end).content.context.split("\n")
+        ]
+    assert "\n→" not in of(*talk, "the newest guests are all wrong").content.context, "somebody said more after it"
 
 
 def test_an_answer_that_shares_no_word_of_the_subject_is_not_what_came_of_a_decision() -> None:

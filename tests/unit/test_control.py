@@ -2,12 +2,15 @@
 
 import json
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import permutations
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from harness import PATIENCE
 from inbox_door import job_of
 
 from jobs import client, clock, files, lifecycle, spool
@@ -22,24 +25,21 @@ from worker.scheduling.ledger import Ledger
 class Desk:
     """A spool with one job, its ledger, and who reads the requests."""
 
-    def __init__(self, folder: Path, ledger_type: type[Ledger] = Ledger) -> None:
+    def __init__(self, folder: Path) -> None:
         self.place = SpoolPaths(folder)
         spool.prepare(self.place)
         self.effects: set[str] = set()
-        self.ledger = ledger_type(self.place, [], has_committed=lambda record: record.job_id in self.effects)
+        self.ledger = Ledger(self.place, [], has_committed=lambda record: record.job_id in self.effects)
         self.obeyed: list[str] = []
-        self.full = False
+        self.trouble = 0
         verbs = {verb: partial(self.obey, verb) for verb in ("pause", "resume", "drain", "prune")}
         self.control = Control(self.place, self.ledger, self.ledger.cancel, verbs)
         self.ledger.accept([(job_of("a"), lifecycle.accept(job_of("a"), clock.now()))])
 
     def obey(self, verb: str) -> None:
-        if self.full:
-            raise OSError(28, "No space left on device")
+        if self.trouble:
+            raise OSError(self.trouble, os.strerror(self.trouble))
         self.obeyed.append(verb)
-
-    def announced(self) -> list[str]:
-        return [record.job_id for record in self.ledger.take_announced()]
 
     def ask(self, name: str, request: object) -> Path:
         path = self.place.control / name
@@ -109,29 +109,20 @@ def test_a_request_against_a_running_job_stops_its_next_attempt(desk: Desk) -> N
     assert desk.record.state == "cancelled"
 
 
-class StartedMeanwhile(Ledger):
-    """The runner starts the job right after the request's reader has looked at it."""
-
-    def find(self, job_id: str) -> Record | None:
-        found = super().find(job_id)
-        if found is not None and not found.ended:
-            self.apply({job_id: Started()})
-        return found
-
-
-def test_a_job_that_starts_while_the_request_is_read_is_not_cancelled_under_the_runner(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "spool", StartedMeanwhile)
+def test_a_job_that_starts_while_the_request_is_read_is_not_cancelled_under_the_runner(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queued = desk.record
+    monkeypatch.setattr(desk.ledger, "find", lambda job_id: desk.ledger.apply({job_id: Started()}) and queued)
     request = desk.ask("cancel-a.json", {"job_id": "a", "generation": 1})
     assert desk.record.state == "running"
     assert request.exists()
 
 
-def test_a_request_for_a_job_in_the_inbox_waits_for_its_acceptance(desk: Desk) -> None:
+def test_a_request_for_a_job_in_the_inbox_waits_for_it_and_one_that_nobody_knows_is_deleted(desk: Desk) -> None:
     desk.place.dropped("b").write_bytes(b"{}")
     assert desk.ask("cancel-b.json", {"job_id": "b", "generation": 1}).exists()
-
-
-def test_a_request_for_a_job_that_nobody_knows_is_deleted(desk: Desk) -> None:
+    desk.place.dropped("b").unlink()
     assert not desk.ask("cancel-b.json", {"job_id": "b", "generation": 1}).exists()
 
 
@@ -143,10 +134,33 @@ def test_a_retry_that_is_read_twice_runs_the_job_once(desk: Desk) -> None:
     assert (desk.record.state, desk.record.generation) == ("queued", 2)
 
 
-def test_a_dismissed_job_leaves_nothing_and_its_id_is_free_again(desk: Desk) -> None:
+class Awaited:
+    """In place of a lock: ``awaited`` is set once somebody has to wait for it."""
+
+    def __init__(self) -> None:
+        self.lock, self.awaited = threading.RLock(), threading.Event()
+
+    def __enter__(self) -> None:
+        if not self.lock.acquire(blocking=False):
+            self.awaited.set()
+            self.lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.lock.release()
+
+
+def test_a_dismissed_job_leaves_nothing_and_its_id_is_free_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though it is dismissed as soon as its end can be read, while the folder is synced."""
     desk.ledger.apply({"a": Started()})
-    desk.ledger.apply({"a": Failed(JobError("TEST_FAILURE"))})
-    assert not desk.ask("dismiss-a.json", {"job_id": "a", "generation": 1}).exists()
+    monkeypatch.setattr(desk.ledger, "_stepping", stepping := Awaited())
+    seen = threading.Event()
+    with monkeypatch.context() as patch, ThreadPoolExecutor(1) as runner:
+        patch.setattr(files, "sync_folder", lambda folder: seen.set() or stepping.awaited.wait(PATIENCE))
+        runner.submit(desk.ledger.apply, {"a": Failed(JobError("TEST_FAILURE"))})
+        assert seen.wait(PATIENCE)
+        assert desk.record.ended
+        assert not desk.ask("dismiss-a.json", {"job_id": "a", "generation": 1}).exists()
+        stepping.awaited.set()
     assert [path.name for path in desk.place.root.rglob("*a*.json")] == []
     with pytest.raises(JobError, match="JOB_NOT_FOUND"):
         client.status(desk.place, "a")
@@ -163,9 +177,8 @@ def test_a_copy_that_was_not_put_away_goes_with_its_dismissed_job(desk: Desk) ->
 
 def test_a_rejected_job_is_dismissed_with_its_files(desk: Desk) -> None:
     for name in ("b", "bc"):
-        desk.place.dropped(name).write_bytes(b"{")
-        error = JobError("JSON_INVALID")
-        dropped = desk.place.dropped(name)
+        error, dropped = JobError("JSON_INVALID"), desk.place.dropped(name)
+        dropped.write_bytes(b"{")
         spool.reject(desk.place, dropped, error, lifecycle.reject(name, error, clock.now()), clock.iso(clock.now()))
     desk.ask("dismiss-b.json", {"job_id": "b", "generation": 1})
     assert sorted(path.name for path in desk.place.rejected.iterdir()) == ["bc.1.json", "bc.1.reason.json"]
@@ -181,19 +194,11 @@ def test_a_job_that_waits_or_is_of_another_generation_is_not_dismissed(desk: Des
 
 
 UNREADABLE = [
-    ("cancel-a.json", b"{"),
-    ("cancel-a.json", b"[]"),
-    ("cancel-A!.json", b"{}"),
-    ("destroy-a.json", b"{}"),
-    ("nothing.json", b"{}"),
-    ("pause-a.json", b"{}"),
-    ("drain-.json", b"{}"),
-    ("cancel.json", b"{}"),
-    ("pause.json", b"[]"),
-    ("pause.json", b"{"),
-    ("cancel-a.json", b" " * 5000),
+    ("cancel-a.json", b"{"), ("cancel-a.json", b"[]"), ("cancel-a.json", b" " * 5000), ("cancel-A!.json", b"{}"),
+    ("destroy-a.json", b"{}"), ("nothing.json", b"{}"), ("pause-a.json", b"{}"), ("drain-.json", b"{}"),
+    ("cancel.json", b"{}"), ("pause.json", b"[]"), ("pause.json", b"{"),
     ("cancel-damaged.json", b"{}"),  # that is how its record is
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "content"), UNREADABLE)
@@ -227,15 +232,16 @@ def test_of_requests_that_contradict_each_other_the_last_one_counts(desk: Desk, 
     assert desk.obeyed == list(verbs)
 
 
-def test_a_request_that_cannot_be_obeyed_now_holds_up_no_other(desk: Desk) -> None:
-    desk.full = True
+@pytest.mark.parametrize("trouble", [28, 13])  # no space, no permission
+def test_a_request_that_cannot_be_obeyed_now_holds_up_no_other(desk: Desk, trouble: int) -> None:
+    desk.trouble = trouble
     drain = desk.place.request("drain")
     drain.write_bytes(b"{}")
     os.utime(drain, (0, 0))
     desk.ask("cancel-a.json", {"job_id": "a", "generation": 1})
     assert desk.record.state == "cancelled"
     assert (desk.obeyed, drain.exists()) == ([], True)
-    desk.full = False
+    desk.trouble = 0
     desk.control.scan()
     assert (desk.obeyed, drain.exists()) == (["drain"], False)
 

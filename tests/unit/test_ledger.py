@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from harness import raising
+from harness import at_once, raising
 from inbox_door import job_of
 
 from jobs import clock, files, lifecycle, spool
@@ -72,7 +72,6 @@ def test_an_event_that_does_not_fit_changes_nothing_and_holds_up_no_other(place:
 def test_a_record_that_is_not_written_is_unchanged_in_memory(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk: memory and disk must go on saying the same."""
     accepted(ledger, "a")
-
     monkeypatch.setattr(spool, "write_records", raising(OSError(28, "No space left on device")))
     with pytest.raises(OSError, match="No space"):
         ledger.apply({"a": Started()})
@@ -202,17 +201,8 @@ def test_cancelling_while_starting_cancels_nothing_running(place: SpoolPaths, le
     """Whoever comes first wins, and the other one is told."""
     accepted(ledger, "a")
     barrier = threading.Barrier(2)
-    started: list[Record] = []
-
-    def start() -> None:
-        barrier.wait()
-        started.extend(ledger.apply({"a": Started()}))
-
-    thread = threading.Thread(target=start)
-    thread.start()
-    barrier.wait()
-    cancelled = ledger.cancel("a")
-    thread.join()
+    both = (lambda: ledger.apply({"a": Started()}), lambda: ledger.cancel("a"))
+    started, cancelled = at_once(lambda act: (barrier.wait(), act())[1], both)
     state = on_disk(place, "a").state
     assert (len(started), cancelled, state) in [(1, "running", "running"), (0, "cancelled", "cancelled")]
 
@@ -288,7 +278,6 @@ def test_a_damaged_record_is_not_taken_for_a_missing_one(place: SpoolPaths, ledg
 
 def test_failures_leave_all_live_on_disk(place: SpoolPaths, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the dropped file would be taken for a duplicate of a job that nobody has a copy of."""
-
     monkeypatch.setattr(files, "rename", raising(MemoryError))
     with pytest.raises(MemoryError):
         accepted(ledger, "a")

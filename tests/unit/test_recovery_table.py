@@ -289,7 +289,7 @@ def test_a_live_record_whose_copy_is_gone_ends_with_what_to_do(tmp_path: Path) -
 def test_unfinished_writes_are_removed_and_those_of_others_in_the_inbox_are_not(tmp_path: Path) -> None:
     place = left_behind(tmp_path / "spool", "queued", "active", dropped=False)
     ours = [folder / ".x.json.abc.tmp" for folder in (place.active, place.ended, place.results, place.worker)]
-    theirs = place.partial_drop("job-2")
+    theirs = place.inbox / ".job-2.tmp"
     for path in (*ours, theirs):
         path.write_bytes(b"part")
     recover(place, NOW)

@@ -23,7 +23,6 @@ APART = (
 WHOLE = "keep the sign-in tokens in the system's own keyring → The tray helper now reads the tokens from the keyring."
 
 REPORT = "The sign-in tokens of each topic are now kept in the desktop's own keyring, uncopied."
-ASKED = "Which limit of megabytes shall guests have?"
 
 
 def shown(text: str, heading: str) -> list[str]:
@@ -42,80 +41,60 @@ def by_rules(*numbers: int) -> dict[int, str]:
     return dict.fromkeys(numbers, "rules")
 
 
+def request(number: int) -> str:
+    return f"make room{number}a hold room{number}b and room{number}c"
+
+
 def sessions(text: str) -> list[str]:
     """The lines of captured sessions and notes, those of both headings, without date and number."""
     lines = [*shown(text, "Sessions, the newest first"), *shown(text, "Earlier, perhaps changed since")]
     return [line.partition(": ")[2] for line in lines]
 
 
-def test_each_of_the_five_newest_sessions_says_what_was_asked_and_came_out_and_its_files() -> None:
+def test_each_of_the_seven_newest_sessions_says_what_was_asked_its_last_answer_and_its_files() -> None:
     files = References(files=("lib/enum.py", "app/tray/keyring.py", "app/tokens.py", "README.md"))
-    newest = captured(9, decisions=(WHOLE,))
+    newest = captured(9, decisions=(WHOLE,), context=f"→ {REPORT}")
     newest = newest._replace(content=newest.content._replace(references=files))
-    asked = captured(
-        8,
-        decisions=(),
-        context="warn guests early which gallery uploads exceeded twelve megabytes, mail owners, hide pages",
-    )
-    kept = {
-        number: " ".join(f"word{number}{sign}" for sign in "abcdefgh")
-        + f" for sign-in tokens → {REPORT} It is round{number}."
-        for number in range(1, 8)
-    }
-    older = [captured(number, decisions=(kept[number],)) for number in sorted(kept, reverse=True)]
-    text = block([newest, asked, *older], None, captured=by_rules(*range(10)))
-    first = f"2026-11-20, #9: {WHOLE} (tray/keyring.py, app/tokens.py, lib/enum.py)"
+    older = [captured(number, decisions=(), context=request(number))
+             for number in range(8, 0, -1)]  # fmt: skip
+    text = block([newest, *older], None, captured=by_rules(*range(10)))
+    said = f'2026-11-20, #9: {quoted(WHOLE)} – last answer: "{REPORT}"'
+    first = f"{said} (tray/keyring.py, app/tokens.py, lib/enum.py, README.md)"
     assert shown(text, "Sessions, the newest first") == [first]
     assert "## Earlier, perhaps changed since\n> - 2026-11-20, #8: " in text
-    assert sessions(text)[1].startswith("asked: warn guests early"), "where nothing is known to have come out"
-    assert (sessions(text)[2], len(sessions(text))) == (kept[7], 5)
+    assert (sessions(text)[4], len(sessions(text))) == (f"Topic 5: {quoted(request(5))}", 7)
     assert "What holds" not in text, "what the rules captured may be overtaken"
 
 
 def test_what_many_sessions_begin_with_alike_is_in_no_line() -> None:
     loop = "implement the first open task of the plan, follow all rules of the team, and mark it there"
-    report = f"The first open task of the plan is done: {REPORT}"
-    rounds = [captured(number, decisions=(), context=f"{loop} → Nothing.") for number in (4, 3, 2)]
-    done = captured(1, decisions=(), context=f"{loop} → {report}")
-    named = [titled(each, "Log of a plan") for each in (*rounds, done)]
-    assert sessions(block(named, None, captured=by_rules(1, 2, 3, 4))) == [report]
-    assert sessions(block(named[3:], None, captured=by_rules(1))) == [f"Log of a plan: {loop} → {report}"]
+    rounds = [titled(captured(number, decisions=(), context=f"{loop} → Nothing."), loop) for number in (4, 3, 2)]
+    assert sessions(block(rounds, None, captured=by_rules(2, 3, 4))) == []
+    assert sessions(block(rounds[2:], None, captured=by_rules(2))) == [f'asked: "{loop}"']
 
 
-def test_the_newest_session_s_line_says_what_is_open() -> None:
-    step = "The main remaining task is the quota of each gallery's owner."
+def test_a_session_s_line_says_what_it_left_open() -> None:
     left = "The limit of megabytes for guests looks wrong."
-    end = {"open_questions": (left,), "next_steps": (step,)}
-    text = block([captured(2, decisions=(WHOLE,), **end), captured(1, **end)], None, captured=by_rules(1, 2))
-    assert (sessions(text)[0], text.count("open: ")) == (f"{WHOLE} – open: {step} – open: {left}", 2)
+    end = {"open_questions": (left,), "next_steps": ("The quota of owners remains, if you want it.",)}
+    text = block([titled(captured(2, decisions=(WHOLE,), **end), "")], None, captured=by_rules(2))
+    assert sessions(text) == [f'{quoted(WHOLE)} – left open: "{left}"']
     asks = captured(1, decisions=(WHOLE,), open_questions=("Would you like me to add a limit for the guests too?",))
     assert "open: " not in block([asks], None, captured=by_rules(1)), "an offer of the assistant"
 
 
-def test_of_a_session_of_several_parts_those_with_an_outcome_have_the_line_in_their_order() -> None:
-    parts = [captured(4, "s", decisions=()), captured(2, "s", decisions=(APART,))]
-    again = captured(1, "s", decisions=(WHOLE, f"{APART.partition(' →')[0]} → Nothing is limited now, as it was."))
-    text = block([*parts, again], None, captured=by_rules(1, 2, 3, 4))
-    assert shown(text, "Sessions, the newest first") == [f"2026-11-20, #2: {WHOLE} · {APART}"]
-    word = "guests and owners need no limit for their own gallery's uploads"
-    last = captured(5, "s", decisions=(WHOLE, word))
-    assert sessions(block([last], None, captured=by_rules(5))) == [f"{WHOLE} · asked: {word}"]
-    mixed = captured(6, decisions=(WHOLE,), context=APART)
+def test_requests_stand_in_the_order_in_which_they_were_said_the_first_and_the_last_ones_first_of_all() -> None:
+    parts = [titled(captured(4, "s", decisions=()), ""), captured(2, "s", decisions=(APART,))]
+    again = titled(captured(1, "s", decisions=(WHOLE, f"{APART.partition(' →')[0]} → Nothing is limited now.")), "")
+    text = block([*parts, again], None, captured=by_rules(1, 2, 4))
+    assert shown(text, "Sessions, the newest first") == [f"2026-11-20, #4: {quoted(WHOLE, APART)}"]
+    mixed = titled(captured(6, decisions=(WHOLE,), context=APART), "")
+    assert sessions(block([mixed], None, captured=by_rules(6))) == [quoted(APART, WHOLE)]
     in_order = block([mixed], None, captured=by_rules(6), said_at={6: {WHOLE: 2, APART: 9}})
-    assert sessions(in_order) == [f"{WHOLE} · {APART}"]
-    mended = "The upload form now counts the pictures of guests before it sends them."
-    doubt = f"hmm, guests still see no limit → {mended}"
-    doubted = [captured(8, "s", decisions=(), context=doubt), captured(7, "s", decisions=(WHOLE, APART))]
-    told = block(doubted, None, captured=by_rules(7, 8), said_at={8: {doubt: 1}})
-    assert sessions(told) == [f"{WHOLE} · {mended}"], "the last answer before it was doubted"
-
-
-def test_what_a_report_says_in_detail_follows_what_came_out_the_cause_and_wishes_that_last_first() -> None:
-    item, cause = "`app/quota.py`: counts owners", "The issue was that `sum` ran twice for shared galleries."
-    context = f"from now on answer in Basque\n→ {item}\n→ {cause}"
-    made = captured(1, decisions=(WHOLE,), context=context)
-    told = f"{WHOLE} · asked: from now on answer in Basque · {cause.replace('The', 'cause found: the')} · {item}"
-    assert sessions(block([made], None, captured=by_rules(1))) == [told]
+    assert sessions(in_order) == [quoted(WHOLE, APART)]
+    many = [request(number) for number in range(30)]
+    (line,) = sessions(block([captured(7, decisions=(), context="\n".join(many))], None, captured=by_rules(7)))
+    assert all(f'"{said}"' in line for said in (many[0], many[-1]))
+    assert 5 < line.count(" · ") < 20
 
 
 def test_what_was_asked_again_later_is_told_once_and_neither_a_question_nor_an_errand_without_an_outcome() -> None:
@@ -123,60 +102,52 @@ def test_what_was_asked_again_later_is_told_once_and_neither_a_question_nor_an_e
     asked = "who may see the tokens of a gallery, and since when?"
     newest = captured(3, decisions=(again,))
     older = [captured(2, decisions=(APART,)), titled(captured(1, decisions=(), context=asked), asked)]
-    assert sessions(block([newest, *older], None, captured=by_rules(1, 2, 3))) == [again]
+    assert sessions(block([newest, *older], None, captured=by_rules(1, 2, 3)))[0] == f"Topic 3: {quoted(again)}"
+    assert "eight" not in block([newest, *older], None, captured=by_rules(1, 2, 3))
 
 
 def test_what_somebody_stored_stands_before_what_a_model_summarised() -> None:
     both = [captured(3, decisions=(WHOLE, APART)), memory(2, decisions=("Stored.",))]
     assert shown(block(both, None, captured=by_rules(3)), "What holds") == ["Stored. (2026-11-20, #2)"]
     text = block(both, None, captured={3: "model"})
-    assert shown(text, "What holds") == ["Stored. (2026-11-20, #2)", f"{WHOLE} (2026-11-20, #3)"]
+    assert shown(text, "What holds") == ["Stored. (2026-11-20, #2)", f"{APART} (2026-11-20, #3)"]
+    assert sessions(text)[0] == f"Topic 3: {WHOLE}"
 
 
 @pytest.mark.parametrize(
     ("topic", "context", "line"),
     [
-        ("Topic", "look at it", None),
-        ("Fix lint", "fix lint → Lint passes.", None),
-        ("Tokens", f"keep the tokens of topics safe → {REPORT}", f"keep the tokens of topics safe → {REPORT}"),
-        ("Sign-in", f"hello · can you keep sign-in tokens safe → {REPORT}", f"keep sign-in tokens safe → {REPORT}"),
-        ("Guests", "refuse large pictures quickly, tell their owner why → Pictures may be large.",
-         "asked: refuse large pictures quickly, tell their owner why"),
-        ("Guests", f"refuse large pictures quickly, tell their owner why → {REPORT}", REPORT),
-        ("Guests", f"I still see the old keyring's tokens → {REPORT}", REPORT),
+        ("Look", "look at it", None),
+        ("Sign-in", f"hello · can you keep sign-in tokens safe → {REPORT}", 'asked: "keep sign-in tokens safe"'),
+        ("Keyring", f"keep sign-in tokens safe → {REPORT}", 'Keyring: asked: "keep sign-in tokens safe"'),
         ("gallery, tray: hide the tokens…", f"keep the sign-in tokens safe → {REPORT}",
-         f"keep the sign-in tokens safe → {REPORT}"),
-        ("Rename the keyring", f"keep the sign-in tokens safe → {REPORT}", f"keep the sign-in tokens safe → {REPORT}"),
-        ("Keyring of the tray", f"keep the sign-in tokens safe → {REPORT}",
-         f"Keyring of the tray: keep the sign-in tokens safe → {REPORT}"),
-        ("Guests", "Actually make it 12 → Guests of each gallery stay for 12 hours now.",
-         "Actually make it 12 → Guests of each gallery stay for 12 hours now."),
-        (REPORT[:60], REPORT, REPORT),
+         'asked: "keep the sign-in tokens safe"'),
+        ("", "2 (keep the sign-in tokens safe)", 'asked: "2 (keep the sign-in tokens safe)"'),
+        ("", "keep the sign-in tokens safe (Should I keep them in a file?)", 'asked: "keep the sign-in tokens safe"'),
+        ("", f"TypeError: sign-in tokens of None at line 12 → {REPORT}", None),
+        ("", "the tokens of both galleries stand here:", None),
     ],
-    ids=["no subject", "an errand", "said", "courtesy", "nothing came out", "another subject", "a doubt", "two words",
-         "a request", "a name", "a number", "a report"],
+    ids=["no subject", "courtesy", "a name", "a request", "an option", "an offer", "pasted", "a head"],
 )  # fmt: skip
-def test_a_session_s_line_says_what_is_known_of_it_and_one_that_names_little_has_none(
+def test_a_session_s_line_has_the_person_s_own_words_and_one_that_names_little_has_none(
     topic: str, context: str, line: str | None
 ) -> None:
     text = block([titled(captured(1, decisions=(), context=context), topic)], None, captured=by_rules(1))
     assert sessions(text) == ([] if line is None else [line])
 
 
-def test_an_outcome_is_left_out_where_something_else_came_later_of_the_code_that_it_names() -> None:
-    first = "use eight tries for the uploader → The uploader's `max_tries` is now eight for each gallery and owner."
-    later = "be patient, three are plenty there → Guests wait longer, since `max_tries` is now three."
-    both = [captured(2, decisions=(later,)), captured(1, decisions=(first,))]
-    assert sessions(block(both, None, captured=by_rules(1, 2))) == [later]
+def quoted(*lines: str) -> str:
+    """What was asked in these lines, as a session's line says it."""
+    return "asked: " + " · ".join(f'"{line.partition(" →")[0]}"' for line in lines)
 
 
 def titled(made: Memory, topic: str) -> Memory:
     return made._replace(content=made.content._replace(topic=topic))
 
 
-def test_a_decision_in_a_script_without_blanks_is_told() -> None:
+def test_a_request_in_a_script_without_blanks_is_told() -> None:
     decision = "系统提示改成自定义的，不要用浏览器的默认弹窗 → 已完成：将系统提示改为自定义弹窗。"
-    assert sessions(block([captured(1, decisions=(decision,))], None, captured=by_rules(1))) == [decision]
+    assert quoted(decision) in block([captured(1, decisions=(decision,))], None, captured=by_rules(1))
 
 
 def test_a_note_stored_during_a_session_comes_instead_of_what_was_captured_of_it() -> None:
@@ -211,8 +182,7 @@ def test_of_a_topic_that_somebody_writes_about_the_newest_note_has_the_line_and_
 @pytest.mark.parametrize("became", ["replaced by #9", "disputed by #9"])
 def test_a_decision_that_was_replaced_is_in_no_line_and_one_that_is_disputed_says_so(became: str) -> None:
     text = block([captured(1, decisions=(APART,))], None, remarks={1: {APART: became}}, captured=by_rules(1))
-    assert (f"{APART} [{became}]" in text) == became.startswith("disputed")
-    assert (APART in text) == became.startswith("disputed")
+    assert (f"{quoted(APART)} [{became}]" in text) == became.startswith("disputed")
 
 
 def test_a_line_of_a_record_that_a_later_one_replaced_is_left_out() -> None:

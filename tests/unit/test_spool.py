@@ -71,7 +71,7 @@ def test_every_path_of_a_workspace_is_inside_it(tmp_path: Path) -> None:
     paths = [
         workspace.memory_db, workspace.vectors, workspace.store_lock, workspace.cognee_system, workspace.cognee_data,
         workspace.quarantine, workspace.env_file, workspace.owner_marker(place.root), place.heartbeat, place.lock,
-        place.queue_db, place.log, place.partial_drop("a"), place.copy("a"), place.ended_copy("a"), place.record("a"),
+        place.queue_db, place.log, place.copy("a"), place.ended_copy("a"), place.record("a"),
         place.cancel("a"), place.retry("a"), *place.folders,
     ]  # fmt: skip
     assert all(path.is_relative_to(tmp_path) for path in paths)
@@ -129,11 +129,22 @@ def test_a_cut_off_drop_is_unseen_and_in_nobodys_way(place: SpoolPaths, monkeypa
         patch.setattr(files, "rename", raising(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             spool.drop(place, "a", b'{"half"')
-    assert place.partial_drop("a").exists()
     assert spool.inbox(place) == []
     spool.drop(place, "a", b"{}")
     assert place.dropped("a").read_bytes() == b"{}"
-    assert not place.partial_drop("a").exists()
+
+
+def test_two_that_drop_the_same_job_at_once_both_have(place: SpoolPaths, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+
+        def meanwhile(source: Path, target: Path) -> None:
+            patch.undo()
+            spool.drop(place, "a", b"{}")
+            files.rename(source, target)
+
+        patch.setattr(files, "rename", meanwhile)
+        spool.drop(place, "a", b"{}")
+    assert [path.name for path in place.inbox.glob("*a.*")] == ["a.json"]
 
 
 def test_the_inbox_shows_what_was_dropped_by_name_and_nothing_of_the_protocol_s_own(place: SpoolPaths) -> None:
@@ -304,20 +315,14 @@ _RECORD = accepted("a")[1].as_dict()
 
 
 DAMAGED = [
-    b"",
-    b"{",
-    b"[]",
-    b"null",
-    b"{}",
-    b"\xff",
-    b"[" * 100_000,
+    b"", b"{", b"[]", b"null", b"{}", b"\xff", b"[" * 100_000,
     encode({**_RECORD, "schema_version": 2}),
     encode({**_RECORD, "state": "unheard-of"}),
     encode({**_RECORD, "job_id": "b"}),
     encode({**_RECORD, "attempts": [{}]}),
     encode({**_RECORD, "attempts": 3}),
     encode({name: value for name, value in _RECORD.items() if name != "kind"}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("data", DAMAGED, ids=range(13))

@@ -115,7 +115,7 @@ def test_a_better_file_under_the_name_of_a_rejected_one_waits(workspace: Workspa
 @pytest.mark.parametrize("content", ["{", "[1]", '{"kind": ["ingest"]}', '{"kind": "ingest", "payload": 1}'])
 def test_a_file_that_is_no_job_disturbs_no_answer(workspace: Workspace, content: str) -> None:
     workspace.spool.dropped("a").write_text(content)
-    workspace.spool.partial_drop("b").write_text(json.dumps({"kind": "ingest", "payload": SUMMARY}))
+    (workspace.spool.inbox / ".b.tmp").write_text(json.dumps({"kind": "ingest", "payload": SUMMARY}))
     workspace.spool.dropped("c").mkdir()
     assert waiting_jobs.warnings(workspace) in ([], [ONE])
 

@@ -65,7 +65,7 @@ class Control:
             except FileNotFoundError:
                 pass  # the client has withdrawn it
             except OSError as error:  # such as a full disk; it is tried again later, after the others
-                if error.errno in spool.IMMOVABLE:
+                if error.errno in spool.IMMOVABLE and path.is_dir():
                     self._immovable.add(path)  # such as a mounted folder: each try would leave another reason
                 log.error("request %s: %s", redaction.shown_name(path), error.strerror)
 
@@ -103,7 +103,7 @@ class Control:
         if verb not in ("cancel", "retry", "dismiss") or not is_job_id(job_id):
             raise JobError("ARGUMENT_INVALID", "It is no request that is known.")
         try:
-            record = self._ledger.find(job_id)
+            record = self._ledger.find_as_seen(job_id)
         except ValueError as error:
             raise JobError("JOB_NOT_FOUND", str(error)) from error
         if record is None or (verb == "cancel" and record.state == "rejected"):  # a file in the inbox is a new job

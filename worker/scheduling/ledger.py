@@ -87,6 +87,11 @@ class Ledger:
         ``spool.read_record``."""
         return self.get(job_id) or spool.read_record(self._paths, job_id)
 
+    def find_as_seen(self, job_id: str) -> Record | None:
+        """As ``find``, but not behind what clients have seen: they can read a record before its step is done."""
+        with self._stepping:
+            return self.find(job_id)
+
     def live(self) -> list[Record]:
         """The records of all live jobs."""
         with self._lock:
