@@ -14,8 +14,7 @@ from typing import Any
 
 from bridge.capture.failures import failures
 from bridge.capture.readers.claude_code_text import outcomes
-from bridge.capture.readers.fields import objects
-from bridge.capture.readers.json_records import parsed
+from bridge.capture.readers.json_records import objects, parsed
 from bridge.capture.readers.reader import reader_of
 from bridge.capture.session import Findings, Transcript
 from bridge.text.error_lines import normalised, signatures

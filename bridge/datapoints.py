@@ -1,6 +1,6 @@
 """The node models of the knowledge graph: the fields that a memory has there, and which of them are searched.
 
-Pure models without cognee. ``graph/cognee_nodes`` derives cognee's classes from them, ``class Topic(datapoints.Topic,
+Pure models without cognee. ``graph/cognee_writing`` derives cognee's classes from them, ``class Topic(datapoints.Topic,
 DataPoint)``, with ``INDEX_FIELDS`` and ``IDENTITY_FIELDS`` as their metadata, and links the nodes. ``created_at`` and
 ``updated_at`` have cognee's form, milliseconds since 1970. Other times are ISO 8601 text.
 

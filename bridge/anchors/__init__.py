@@ -15,11 +15,9 @@ not be looked up in time. The files of git are read, git is never run. Nothing h
 
 ``words``: what in a text may be an anchor. Pure.
 ``anchor``: an anchor as a value and as the text that is stored; what follows from what was found. Pure.
-``manifests``: the files in which versions and tasks stand. Pure.
 ``budget``: how long it may take.
-``repository``: commit and branch, from git's files.
-``objects``: commits, and which came first, from git's files.
-``tree``: the files of the workspace, read within limits of size and time.
+``repository``: commit and branch, and which commit came first, from git's files.
+``tree``: the files of the workspace, read within limits of size and time; those in which versions and tasks stand.
 ``taking``: the anchors of a memory that is stored.
 ``checking``: what has become of the anchors of memories.
 """

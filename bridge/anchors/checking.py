@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..memory import AnchorState
+from ..memory import AnchorState, Memory
 from ..text.passages import whole_text
 from . import anchor
 from .anchor import FOLDER, Anchor, Checked, Commit
@@ -16,7 +16,6 @@ from .repository import Repository, repository_of
 from .tree import Tree, content_id
 
 if TYPE_CHECKING:
-    from ..memory import Memory
     from ..memory_shapes import InCode
 
 SECONDS = 0.005  # of the processor, for each memory of an answer
@@ -115,7 +114,7 @@ def _searched(missing: Missing, tree: Tree) -> list[tuple[int, Checked]]:
         return not left
 
     if left and all(each.kind == "command" or (each.kind == "value" and "." in each.word) for each in left):
-        from .manifests import is_manifest  # imported here: rarely needed
+        from .tree import is_manifest  # imported here: rarely needed
 
         next(tree.search(holds, is_manifest), None)
     elif left:

@@ -6,19 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ..memory import AnchorKind
+from ..memory import AnchorKind, Memory
 from . import anchor
 from .anchor import FOLDER, Anchor
 from .budget import Budget, OutOfTime
-from .manifests import is_manifest
 from .repository import repository_of
-from .tree import Tree, content_id, is_code
+from .tree import Tree, content_id, is_code, is_manifest
 from .words import Word, words
-
-if TYPE_CHECKING:
-    from ..memory import Memory
 
 SECONDS = 0.5  # of the processor, for jobs that are stored together; what is not found by then is no anchor
 _TEST = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__|fixtures|testdata)/|[._-](?:test|spec)\.|(?:^|/)test_")

@@ -1,8 +1,11 @@
-"""The files of a workspace, read within limits. No link is followed, and what belongs to somebody else is not read."""
+"""The files of a workspace, read within limits, and by their names those in which versions and tasks stand. No link is
+followed, and what belongs to somebody else is not read.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from hashlib import sha1
@@ -12,6 +15,14 @@ from jobs import paths
 from jobs.errors import JobError
 
 from .budget import Budget
+
+_MANIFESTS = re.compile(
+    r"(?:^|/)(?:package\.json|pyproject\.toml|setup\.(?:cfg|py)|(?:requirements|constraints)[\w.-]*\.txt|Pipfile|go\.mod"
+    r"|Cargo\.toml|Gemfile|[\w-]+\.gemspec|pom\.xml|build\.gradle(?:\.kts)?|composer\.json|mix\.exs|[\w.]+\.csproj"
+    r"|(?:[\w-]+\.)?Dockerfile(?:\.[\w-]+)?|(?:docker-)?compose[\w.-]*\.ya?ml|\.(?:nvmrc|tool-versions|travis\.yml)"
+    r"|\.(?:node|python|ruby|go|java)-version|\.?mise\.toml|rust-toolchain(?:\.toml)?|tox\.ini|flake\.nix"
+    r"|\.github/.*\.ya?ml|[GM]?NU?[Mm]akefile|[Mm]akefile|[\w-]+\.mk|[Jj]ustfile|Taskfile\.ya?ml|Rakefile|[\w-]+\.rake)$"
+)
 
 _MOST_BYTES = 2 * 1024 * 1024  # of one file; a larger one is data
 _FIRST_BYTES = 64 * 1024  # most files are shorter, and a buffer for longer ones costs more than reading
@@ -26,6 +37,11 @@ _NO_CODE = (
     ".ttf", ".map", ".snap", ".jsonl", ".csv", ".onnx", ".so", ".pyc", ".wasm", ".sum",
 )  # fmt: skip
 _NO_CODE_NAMES = frozenset(["package-lock.json", "pnpm-lock.yaml", "npm-shrinkwrap.json"])
+
+
+def is_manifest(path: str) -> bool:
+    """Whether a file says which versions are used, or which tasks there are."""
+    return _MANIFESTS.search(path) is not None
 
 
 class Tree:

@@ -16,12 +16,9 @@ Only the modules ``cognee_*`` import cognee; all others stay importable without 
 ``cognee_env``: the environment of the process that runs cognee.
 ``cognee_process``: cognee imported, and its event loop.
 ``cognee_store``: the graph in cognee's stores, as one class.
-``cognee_opening``: cognee's engines: opened, repaired and closed.
-``cognee_writing``: memories written and deleted.
+``cognee_opening``: cognee's engines: opened, repaired and closed; the embedding engine over our embedder.
+``cognee_writing``: memories as cognee's DataPoints, written and deleted; edges in a time apart from the graph's size.
 ``cognee_upkeep``: maintenance of the stores.
-``cognee_nodes``: a memory as cognee's DataPoints.
-``cognee_edges``: edges written in a time independent of the graph's size.
-``cognee_embeddings``: cognee's embedding engine over our embedder.
 ``cognee_cognify``: raw texts through cognee's extraction, and their removal.
 ``cognee_llm``: the gate for all calls to the provider of the language model.
 ``cognee_search``: questions to the graph.

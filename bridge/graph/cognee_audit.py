@@ -15,7 +15,7 @@ from cognee.infrastructure.databases.vector import get_vector_engine_async
 
 from ..memory import Memory
 from . import lance
-from .cognee_nodes import MEMORIES as MODELS, NODES, SHARED_TYPES, SUPERSEDES, TABLES, TYPES, decision_ids, points
+from .cognee_writing import MEMORIES as MODELS, NODES, SHARED_TYPES, SUPERSEDES, TABLES, TYPES, decision_ids, points
 
 _MAX_FORGOTTEN = 5_000  # forgotten memories whose decisions' ids are computed, to find the owner of a node
 

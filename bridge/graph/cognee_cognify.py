@@ -27,7 +27,7 @@ from cognee.tasks.storage import index_data_points, index_graph_edges
 from pydantic import create_model
 
 from ..store.values import ExtractedEdge, ExtractedNode, Extraction, data_id_of
-from .cognee_edges import edge_text
+from .cognee_writing import edge_text
 
 READ_AS = "read_as"  # the edge from a memory to the document that cognee read
 

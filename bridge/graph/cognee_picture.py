@@ -15,7 +15,7 @@ from typing import Any
 
 from cognee.modules.visualization import cognee_network_visualization as page, preprocessor
 
-from .cognee_nodes import SUPERSEDES, TYPES
+from .cognee_writing import SUPERSEDES, TYPES
 
 _D3 = Path(__file__).parents[1] / "data" / "d3-7.9.0.min.js"  # the page would load it from its publisher's site
 _MAX_EXTRACTED = 500  # nodes that cognee extracted from texts

@@ -21,18 +21,9 @@ from ..memory import Memory
 from ..privacy.masking import trace
 from ..store.graph_content import ExpectedGraph
 from ..store.values import Extraction
-from . import (
-    cognee_audit,
-    cognee_cognify,
-    cognee_search,
-    cognee_upkeep,
-    cognee_writing,
-    graph_files,
-    lance,
-)
+from . import cognee_audit, cognee_cognify, cognee_search, cognee_upkeep, cognee_writing, graph_files, lance
 from .cognee_audit import GraphComparison, Wanted
-from .cognee_embeddings import SharedEmbeddings, give_embeddings
-from .cognee_opening import Engines, unavailable
+from .cognee_opening import Engines, SharedEmbeddings, give_embeddings, unavailable
 from .cognee_process import run
 from .llm_budget import Meter
 

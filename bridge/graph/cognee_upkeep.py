@@ -13,8 +13,7 @@ from cognee.infrastructure.databases.vector import get_vector_engine_async
 from cognee.modules.graph.models.EdgeType import EdgeType
 
 from . import lance
-from .cognee_edges import edge_text
-from .cognee_nodes import MEMORIES, collections
+from .cognee_writing import MEMORIES, collections, edge_text
 
 _EDGE_TEXTS = "EdgeType_relationship_name"  # the vector table of edges' texts
 

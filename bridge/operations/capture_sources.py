@@ -25,14 +25,13 @@ from ..capture.readers.export_labels import moment_in
 from ..capture.readers.reader import Home, reader_of
 from ..capture.session import Findings, Transcript, Turn
 from ..slices import Slices
-from . import attachments
+from . import Progress, Task, attachments
 
 if TYPE_CHECKING:
     from io import BufferedReader
 
     from ..graph.open_stores import Stores
     from ..memory import Memory
-    from . import Progress, Task
     from .attachments import Line
     from .captured_session import SessionCapture, Turns
 

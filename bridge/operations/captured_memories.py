@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jobs import clock
 
 from ..capture.failures import failures
-from ..capture.session import SegmentSummary
+from ..capture.session import Segment, SegmentSummary, Transcript
 from ..memory import FAILURE, Content, Memory, Metadata
 from ..store.values import CapturedSegment
 from ..text import failures as text
@@ -19,7 +19,6 @@ from ..text.identity import content_id
 from ..text.sections import normalise
 
 if TYPE_CHECKING:
-    from ..capture.session import Segment, Transcript
     from ..store.memories import Memories
     from ..store.store import Store
 

@@ -18,18 +18,7 @@ from jobs.lifecycle import Failed, Succeeded
 
 from ..anchors import taking
 from ..graph.open_stores import Stores
-from ..memory import (
-    LABELS,
-    LISTS,
-    STATUS_WORDS,
-    Content,
-    Memory,
-    Metadata,
-    References,
-    TimeScope,
-    is_topic_id,
-    slug,
-)
+from ..memory import LABELS, LISTS, STATUS_WORDS, Content, Memory, Metadata, References, TimeScope, is_topic_id, slug
 from ..store.values import AppliedJob
 from ..text.conversation import Conversation, parse_conversation, render_conversation
 from ..text.identity import content_id

@@ -24,8 +24,7 @@ from ..graph.open_stores import Stores
 from ..memory import Content, Memory
 from ..search import listing
 from ..slices import AdaptiveBatch, Slices
-from ..store import values
-from ..store.values import Addition
+from ..store.values import Addition, data_id_of
 from ..transfer.migration import Converted, Skipped, convert
 from . import Progress, Task, attachments, receipts, redactions, without_secrets
 from .rejected_texts import store_together
@@ -189,7 +188,7 @@ def _ours(store: Memories) -> set[str]:
     ours = set(store.extractions.data_ids())  # cognee may still hold texts of memories that an undo removed
     for memory_id in store.all_ids():
         with suppress(ValueError):  # an imported id may be no UUID; cognee never received its text
-            ours.add(values.data_id_of(memory_id))
+            ours.add(data_id_of(memory_id))
     return ours
 
 

@@ -16,11 +16,10 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.spelling import nearest
 
-from . import attachments
+from . import Task, attachments
 
 if TYPE_CHECKING:
     from ..graph.open_stores import Stores
-    from . import Task
     from .attachments import Line
 
 FORMAT = 1

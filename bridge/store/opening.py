@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..team.membership import Membership
     from ..team.protocol import Team
     from .memories import Memories
-    from .reader import StoreReader
     from .store import Store
     from .team.position import CopyState
 

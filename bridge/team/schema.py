@@ -10,14 +10,11 @@ its transaction has set as ``cognee_memory.workspace``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from psycopg import errors
+from psycopg import Connection, errors
 
 from jobs.errors import JobError
-
-if TYPE_CHECKING:
-    from psycopg import Connection
 
 NAME = "cognee_memory"
 _LOCK = 0x636F676E  # an advisory lock, so that two workers that start together do not upgrade together

@@ -21,8 +21,8 @@ from jobs.errors import JobError
 
 from ..memory import STATUS_WORDS, Content, Memory, MemoryKind, Metadata, Status, is_topic_id, slug
 from ..pattern import pattern
-from .conversation import Conversation, parse_conversation, render_conversation, without_metadata_line
-from .passages import parse_plain, render_plain
+from .conversation import parse_conversation, without_metadata_line
+from .passages import parse_plain
 from .sections import (
     content_of,
     lines_of,
@@ -46,11 +46,6 @@ _EARLY_ID = pattern(r"[a-f0-9\-]+")
 _EARLY_STATUS = pattern(r"Active|Superseded|Draft")
 _EARLY_TIME = pattern(r"[\d\-T:Z]+")
 
-__all__ = [
-    "Conversation", "Enriched", "Legacy", "Parsed", "Plain", "normalise", "normalise_metadata", "parse",
-    "parse_conversation", "readable", "render", "render_conversation", "render_plain", "render_record", "sections",
-    "summary_text",
-]  # fmt: skip
 VERSION = "1.0"
 _NEWEST = (1, 1)
 _COMMENT = pattern(r"<!--\s*(Decision Record )?Template: v([\d.]+)\s*-->")

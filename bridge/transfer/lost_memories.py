@@ -14,8 +14,7 @@ from typing import NamedTuple
 from jobs import files
 from jobs.layout import Workspace
 
-from ..store import opening
-from ..store.opening import copy_state
+from ..store.opening import copy_state, open_memories
 from ..store.values import Arrivals
 from . import export
 
@@ -59,7 +58,7 @@ def is_settled(workspace: Workspace, kept: SetAside) -> bool:
     lines = kept.memories.read_text("utf-8").splitlines() if kept.memories is not None else []
     lost = {str(line["metadata"]["memory_id"]) for line in map(json.loads, lines) if line.get("type") == "memory"}
     again = set(kept.forgotten.read_text("utf-8").split()) if kept.forgotten is not None else set()
-    with opening.open_memories(workspace) as here:
+    with open_memories(workspace) as here:
         missing = [each for each in lost if here.known(each) is None and here.forgotten_at(each) is None]
         return not missing and all(here.known(each) is None for each in again)
 

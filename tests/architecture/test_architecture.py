@@ -123,7 +123,7 @@ WORKSPACES = {
     ("worker.gateway.reading", "answer"): "It is a copy in the gateway's private folder.",
     ("worker.gateway.reading", "_reader"): "It is a copy in the gateway's private folder.",
 }
-COGNEE = "audit cognify edges embeddings llm nodes opening picture process search store upkeep writing".split()
+COGNEE = "audit cognify llm opening picture process search store upkeep writing".split()
 STORE_VALUES = {*STORE_INTERFACE} - {"opening", "open_store", "vector_files"}
 # What must not take long to load, and what would make it do so.
 LIGHT = [
@@ -389,11 +389,9 @@ def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:
     found = {name_of(p) for p, others in loaded.items() if any("bridge.graph.cognee_store" in name for name in others)}
     assert found == {"bridge/graph/graph.py"}
     others = {
-        "cognee_nodes": ("audit", "picture", "upkeep", "writing"),
-        "cognee_embeddings": ("store",),
         "cognee_opening": ("store",),
         "cognee_upkeep": ("store",),
-        "cognee_writing": ("store",),
+        "cognee_writing": ("audit", "cognify", "picture", "store", "upkeep"),
     }
     for part, by in others.items():
         importers = {name_of(p) for p in MODULES if any(n.startswith(f"bridge.graph.{part}") for n in imported(p))}

@@ -11,7 +11,7 @@ import pytest
 from inbox_door import job_of
 from team_parts import shared_workspace, taken
 
-from bridge.team import leases
+from bridge.team import retention
 from bridge.team.membership import Membership
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.server import Server
@@ -189,7 +189,7 @@ def test_what_was_attached_to_a_job_that_never_came_is_removed_after_a_week(team
         attach(team, workspace_id, job_id, b"one")
     with team._server.connection() as connection:
         connection.execute("UPDATE job_attachments SET attached_at = attached_at - interval '8 d' WHERE job_id = 'old'")
-        leases.prune(connection, workspace_id)
+        retention.prune(connection, workspace_id)
         left = connection.execute("SELECT job_id FROM job_attachments WHERE workspace_id = %s", (workspace_id,))
         assert left.fetchall() == [("new",)]
 

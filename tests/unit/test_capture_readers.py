@@ -23,7 +23,7 @@ from transcript_shelf import (
     vscode_file,
 )
 
-from bridge.capture.readers import codex_text
+from bridge.capture.readers import codex
 from bridge.capture.readers.gemini_cli import READER as GEMINI
 from bridge.capture.readers.json_records import read_object
 from bridge.capture.readers.reader import Home, reader_of
@@ -328,7 +328,7 @@ TAGGED = [
 
 @pytest.mark.parametrize(("text", "by_tool"), TAGGED)
 def test_only_a_text_that_is_wholly_in_a_tag_of_the_tool_is_no_word_of_the_person(text: str, by_tool: bool) -> None:
-    assert codex_text.is_by_tool(text) == by_tool
+    assert codex.is_by_tool(text) == by_tool
 
 
 ENVIRONMENT = "<environment_context>"
@@ -348,7 +348,7 @@ ENVIRONMENTS = [
 @pytest.mark.parametrize(("text", "folder"), ENVIRONMENTS)
 def test_only_a_text_that_is_the_environment_names_the_folder(text: str, folder: str | None) -> None:
     content = [{"type": "input_text", "text": each} for each in ("Hello", text)]
-    assert codex_text.folder_of({"role": "user", "content": content}) == folder
+    assert codex.folder_of({"role": "user", "content": content}) == folder
 
 
 # --- Gemini CLI ---

@@ -20,7 +20,8 @@ from bridge.datapoints import (
     topic_from,
 )
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
-from bridge.text.template import Enriched, parse, render_plain
+from bridge.text.passages import render_plain
+from bridge.text.template import Enriched, parse
 
 CONTENT = Content(
     topic="Ranking",

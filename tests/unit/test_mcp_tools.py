@@ -14,9 +14,8 @@ from jobs.model import Record
 from jobs.payloads import PAYLOADS, Ingest, Summary
 from worker.cli import parser
 from worker.mcp import changes, inputs, tools
-from worker.mcp.answer import FOR_THE_USER, REMEDIES, remedy
-from worker.mcp.job_answers import job_status
-from worker.mcp.short import short
+from worker.mcp.answer import FOR_THE_USER, REMEDIES, remedy, short
+from worker.mcp.reading import status_of as job_status
 from worker.mcp.tools import INSTRUCTIONS, TOOLS, Tool
 
 BY_NAME = {tool.name: tool for tool in TOOLS}

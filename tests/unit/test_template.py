@@ -10,16 +10,16 @@ from hypothesis import given, strategies as st
 
 from bridge.memory import Content, Metadata, References, TimeScope
 from bridge.text.conversation import Conversation, parse_conversation, render_conversation
+from bridge.text.passages import render_plain
+from bridge.text.sections import normalise
 from bridge.text.template import (
     Enriched,
     Legacy,
     Plain,
-    normalise,
     normalise_metadata,
     parse,
     readable,
     render,
-    render_plain,
     render_record,
     sections,
 )

@@ -12,7 +12,8 @@ from rich.cells import cell_len
 
 from worker.cli import parser
 from worker.terminal import hits, memories, output as terminal, worker
-from worker.terminal.job_views import show_result, shown_ids
+from worker.terminal.job_table import shown_ids
+from worker.terminal.job_views import show_result
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 CODE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -14,17 +14,7 @@ from typing_extensions import TypedDict
 from bridge.interface.answer_shapes import FittingNotes as FittingNotes, Success
 from bridge.memory_shapes import MemoryCounts, MemoryLine, MemoryText, OpenItem, PastCompaction, ReviewedPair, Topic
 from jobs.kinds import Kind
-from jobs.schema import (
-    Bucket,
-    Cause,
-    Count,
-    Digest,
-    JobError,
-    JobId,
-    Moment,
-    RejectedFile,
-    Scheduled,
-)
+from jobs.schema import Bucket, Cause, Count, Digest, JobError, JobId, Moment, RejectedFile, Scheduled
 
 from ..admin.shapes import AskedJob, AskedWorker, DoctorReport, JobDetails, ListedJob, Skipped, TeamStatus, WorkerStatus
 

@@ -9,15 +9,7 @@ from typing import NamedTuple
 
 from bridge.embedding import local_models
 from bridge.graph import llm, tool_model
-from bridge.settings import (
-    PREFIX,
-    Settings,
-    inherited_environment,
-    is_allowed_in_workspace,
-    names,
-    table,
-    variable,
-)
+from bridge.settings import PREFIX, Settings, inherited_environment, is_allowed_in_workspace, names, table, variable
 from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace

@@ -27,8 +27,6 @@ from .access import Caller, named, unknown
 log = logging.getLogger("gateway")
 
 _AGAIN_SECONDS = 2.0
-
-log = logging.getLogger("gateway")
 _LOOK_SECONDS = 30.0
 _KNOWN_SECONDS = 60.0  # since it was looked up, a machine is let in without one; since it asked, it is looked up
 _Place = tuple[str, str]  # a workspace, and the machine's own name there

@@ -7,10 +7,8 @@ imports from the library ``mcp``. In reading order:
 ``server``: the protocol: listing the tools, calling them, ending with the client.
 ``tools``: the table of tools with their texts, and the checks of a call.
 ``inputs``: the arguments of the tools: their schemas and their checks.
-``short``: answers as HTTP gives them, short enough for a model.
 ``answer_shapes``: the types of what tools answer beside the answers of HTTP.
 ``reading``: the tools that answer a question, or read the store or a record; what is about the same as a summary.
 ``changes``: the tools that submit a job.
-``job_answers``: a job's record in one sentence and few fields.
-``answer``: the result of a call, cleaned for a model, and what an agent can do about an error.
+``answer``: the result of a call, cleaned and short enough for a model, and what an agent can do about an error.
 """

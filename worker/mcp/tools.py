@@ -16,10 +16,9 @@ from jobs.layout import Workspace
 from jobs.spelling import did_you_mean, nearest
 
 from ..calls import memories
-from . import changes, inputs, reading, short
-from .answer import Answer
+from . import changes, inputs, reading
+from .answer import Answer, Kept, only, schema_of, short
 from .inputs import Arguments, Schema
-from .short import Kept, only
 
 INSTRUCTIONS = """\
 The long-term memory of this workspace: what was decided in earlier conversations, why, what is open, what comes next.
@@ -72,7 +71,7 @@ class Tool:
     def output(self) -> Schema:
         """The JSON Schema of the answer. Building it takes time."""
         module, _, name = self.answer.rpartition(".")
-        schema = short.schema_of(getattr(import_module(module), name), self.kept)
+        schema = schema_of(getattr(import_module(module), name), self.kept)
         if self.has_contract:
             del schema["properties"]["notice"]
         return schema
@@ -94,7 +93,7 @@ def call(tool: Tool, workspace: Workspace | JobError, arguments: dict[str, Any])
         given = _checked(tool, given)
         _require_project(workspace, given.pop("project", None))
         answer = tool.run(workspace, given)
-        return replace(answer, value=short.short(answer.value, tool.kept))
+        return replace(answer, value=short(answer.value, tool.kept))
     except JobError as error:
         return error
     except Exception as error:

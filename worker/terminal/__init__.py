@@ -17,7 +17,8 @@ and does not know how they are carried out. In reading order:
 ``worker``: ``worker`` and ``status``.
 ``jobs``: the subcommands of ``jobs`` that look at jobs.
 ``job_requests``: the subcommands of ``jobs`` that make a request to the worker.
-``job_views``: the filters of jobs, their table, the counts of their states; the views of its result and its life.
+``job_table``: the filters of jobs, their table, the counts of their states, the causes of failures.
+``job_views``: the views of a job's result, and of its life.
 ``watch``: the live view of the queue, and following the log.
 ``progress``: how far a job is, or the fetching of a model, while a command waits.
 ``doctor_command``: ``doctor``.

@@ -22,7 +22,7 @@ from ..admin.requests import worker_of
 from ..wording import counted
 from . import output as terminal
 from .command_line import Given, Show, added, option, verb
-from .job_views import by_state, filters_of, which_jobs
+from .job_table import by_state, filters_of, which_jobs
 from .output import Envelope, say, state
 from .progress import waiting_status
 

@@ -18,7 +18,8 @@ from ..admin.job_details import JobSubjects, damaged, job_details, kept_copy
 from ..log import rotated_files
 from ..wording import age, counted, shortened, span
 from .command_line import IN_MARKDOWN, Given, added, group, limit, option, verb
-from .job_views import by_state, filters_of, matching, print_causes, print_jobs, show_life, which_jobs
+from .job_table import by_state, filters_of, matching, print_causes, print_jobs, which_jobs
+from .job_views import show_life
 from .output import Envelope, say, table
 from .process_commands import require_positive
 from .progress import Progress

@@ -24,7 +24,8 @@ from ..admin.selection import filtered, waiting
 from ..log import rotated_files
 from ..wording import counted
 from . import output as terminal
-from .job_views import JOB_COLUMNS, JOB_LAYOUT, by_state, progress, rows_of, shown_ids, summary
+from .job_table import JOB_COLUMNS, JOB_LAYOUT, by_state, rows_of, shown_ids, summary
+from .job_views import progress
 from .output import Envelope
 
 if TYPE_CHECKING:

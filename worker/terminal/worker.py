@@ -14,7 +14,8 @@ from jobs.errors import JobError
 from ..admin.requests import worker_of
 from ..wording import counted, size, span
 from .command_line import Given, command, option, verb
-from .job_views import by_state, print_causes, progress
+from .job_table import by_state, print_causes
+from .job_views import progress
 from .output import Envelope, Value, facts, say, state
 from .process_commands import stop_worker, workspace_of
 

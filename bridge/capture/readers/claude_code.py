@@ -17,12 +17,11 @@ from typing import Any
 
 from ..session import OWN_TEXT, REWOUND, THINKING, TOOL_OUTPUT, Findings, Transcript, Turn
 from . import claude_code_text, json_records, transcript_file
-from .calls import Calls
 from .claude_code_records import Chain, Head, SideChains, head_of, is_linked, rewound_nodes
 from .claude_code_text import Reply
-from .fields import at, text
+from .json_records import at, text
 from .reader import Home
-from .turn_builder import TurnBuilder, Utterance, is_newer, moment
+from .turn_builder import Calls, TurnBuilder, Utterance, is_newer, moment
 
 TESTED = "2.1.330"
 

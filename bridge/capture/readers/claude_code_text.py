@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ...text.sections import one_line
 from ..session import ANSWERED, IMAGE, OWN_TEXT, SUMMARY, THINKING, TOOL_OUTPUT, Call
-from .fields import at, strings, text
+from .json_records import at, strings, text
 
 COMMAND = "command"
 

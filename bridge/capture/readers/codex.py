@@ -2,24 +2,46 @@
 
 A record is ``{timestamp, type, payload}``; before version 0.32 it was the payload alone. A sub-agent has a file of its
 own, all turns of which have its id as their part. Files that Codex has compressed (``.jsonl.zst``) are not read.
+
+Codex sends its instructions, the environment and notices as messages of the user, each wrapped in a tag of its own.
+Newer versions say of each text where it is from.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..session import OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Transcript, Turn
-from . import codex_text, json_records, transcript_file
-from .calls import Calls
-from .fields import at, text
+from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Transcript, Turn
+from . import json_records, transcript_file
+from .json_records import at, items, parsed, strings, text
 from .reader import Home
-from .turn_builder import TurnBuilder, Utterance, is_newer, moment
+from .turn_builder import Calls, TurnBuilder, Utterance, is_newer, moment, touched_files
+
+# A text that is one element from its beginning to its end, in tags that only a program writes.
+_WRAPPED = re.compile(
+    r"\s*<([a-z]+(?:[_ ][a-z]+)+|INSTRUCTIONS|image|skill|context|heartbeat)\b[^>]*>.*</\1>\s*", re.DOTALL
+)
+_HEADED = re.compile(r"\s*# AGENTS\.md instructions\b")
+# The extension for editors puts the open files before what the person wrote.
+_REQUEST = re.compile(
+    r"\A\s*# (?:Context from my IDE setup|Files mentioned by the user)\b.*?^#+ My request for Codex:",
+    re.DOTALL | re.MULTILINE,
+)
+_CWD = re.compile(
+    r"\s*<environment_context>(?:(?!</?environment_context>).){0,200}?"
+    r"(?:<cwd>([^<]{1,4000})</cwd>|\bCurrent working directory: ([^\n<]{1,4000}?)\s*(?:\n|(?=<)))"
+    r"(?:(?!</?environment_context>).)*</environment_context>\s*",
+    re.DOTALL,
+)
+_IMAGE_TAG = re.compile(r"<image\b[^>]*>|</image>")
+_EXIT_CODE = re.compile(r"^(?:Exit code: |Process exited with code )(\d{1,5})", re.MULTILINE)
+_NOT_RUN = ("aborted", "execution error", "exec_command failed", "failed in sandbox", "failed to")
 
 TESTED = "0.169.0"
-
 _PEEK = 64 * 1024
 _FOLDER = re.compile(rb'"cwd":\s*("(?:[^"\\]|\\.){1,4000}")')
 _CALL_ID = re.compile(rb'"call_id":\s*"([^"\\]{1,200})"')
@@ -39,6 +61,82 @@ _OUTPUTS = frozenset(
 )
 _CALLS = frozenset("function_call custom_tool_call local_shell_call web_search_call tool_search_call".split())
 _THOUGHTS = frozenset({"reasoning", "ghost_snapshot", "compaction", "compaction_summary", "context_compaction"})
+
+
+def of_user(payload: dict[str, Any], left_out: Counter[str]) -> str:
+    """What the person said in a message of the user."""
+    said = []
+    content = payload.get("content")
+    kinds = _kinds(payload)
+    for number, item in enumerate(content if isinstance(content, list) else [content]):
+        text = item.get("text") if isinstance(item, dict) else item
+        if not isinstance(text, str):
+            left_out[IMAGE] += 1
+            continue
+        kind = kinds[number] if number < len(kinds) else None
+        if (kind is not None and not kind.startswith("user.")) or is_by_tool(text):
+            left_out[OWN_TEXT] += 1
+            continue
+        said.append(_IMAGE_TAG.sub("", _REQUEST.sub("", text)).strip())
+    return "\n\n".join(filter(None, said))
+
+
+def of_assistant(payload: dict[str, Any]) -> str:
+    """What the assistant said in a message."""
+    return "\n\n".join(_texts(payload))
+
+
+def _texts(payload: dict[str, Any]) -> tuple[str, ...]:
+    content = payload.get("content")
+    items = content if isinstance(content, list) else [content]
+    return strings(item.get("text") if isinstance(item, dict) else item for item in items)
+
+
+def is_by_tool(text: str) -> bool:
+    """Whether Codex wrote the text of a message of the user."""
+    return bool(_WRAPPED.fullmatch(text) or _HEADED.match(text))
+
+
+def folder_of(payload: dict[str, Any]) -> str | None:
+    """The folder that Codex names among the environment, for versions that say it nowhere else.
+
+    Only a text that is this element and nothing else counts: a repository's instructions, which Codex sends as well,
+    may quote one, and would move the session to another project.
+    """
+    found = next(filter(None, map(_CWD.fullmatch, _texts(payload))), None)
+    return found[1] or found[2] if found else None
+
+
+def command_of(call: dict[str, Any]) -> str:
+    """The command that a call runs in a shell; empty for any other call, and for a patch, which touches files."""
+    given = _parsed(call.get("arguments") or call.get("action"))
+    command = at(given, "command") or at(given, "cmd")
+    if isinstance(command, list):
+        command = command[-1] if command[1:2] in (["-lc"], ["-c"]) else " ".join(strings(command))
+    return command if isinstance(command, str) and "*** Begin Patch" not in command else ""
+
+
+def outcome(payload: Any) -> tuple[str, int | None]:
+    """The output of a call and its exit code, in the text or in an object as JSON; None if it did not run."""
+    told = _parsed(at(payload, "output"))
+    if isinstance(told, dict):
+        code = at(told, "metadata", "exit_code")
+        return str(told.get("output") or ""), code if isinstance(code, int) else 0
+    said = told if isinstance(told, str) else "\n".join(strings(at(item, "text") for item in items(payload, "output")))
+    found = _EXIT_CODE.search(said, 0, 400)
+    return said, int(found[1]) if found else None if said.startswith(_NOT_RUN) else 0
+
+
+def _parsed(value: Any) -> Any:
+    """An object that is given as JSON; any other value as it is."""
+    is_json = isinstance(value, str) and value[:1] == "{"
+    return parsed(value.encode("utf-8", "surrogatepass"), Findings()) if is_json else value
+
+
+def _kinds(payload: dict[str, Any]) -> list[str | None]:
+    """What newer versions say of each text; empty for older ones."""
+    kinds = items(payload, "internal_chat_message_metadata_passthrough", "content_item_kinds")
+    return [kind if isinstance(kind, str) else None for kind in kinds]
 
 
 class Codex:
@@ -158,18 +256,18 @@ class _Rollout:
         tools: tuple[str, ...] = ()
         if kind == "message" and payload.get("role") == "user":
             speaker = "user"
-            words = codex_text.of_user(payload, left_out)
+            words = of_user(payload, left_out)
             self._prompts += bool(words)
-            self._folder = self._folder or codex_text.folder_of(payload)
+            self._folder = self._folder or folder_of(payload)
         elif kind == "message" and payload.get("role") == "assistant":
-            words = codex_text.of_assistant(payload)
+            words = of_assistant(payload)
             self._calls.say(words)
         elif kind == "message":  # of the system or the developer
             left_out[OWN_TEXT] += 1
         elif kind in _CALLS:
             tools = (text(payload, "name") or kind.removesuffix("_call"),)
-            files = codex_text.touched_files(payload)
-            call = Call(codex_text.command_of(payload), files=files, place=f"line {number}")
+            files = touched_files(payload)
+            call = Call(command_of(payload), files=files, place=f"line {number}")
             self._calls.begin(text(payload, "call_id"), call)
         elif kind in _OUTPUTS:
             left_out[TOOL_OUTPUT] += 1
@@ -191,7 +289,7 @@ class _Rollout:
     def _outcome(self, payload: Any) -> None:
         """What became of the call whose output this is."""
         if self._prompts not in self._rewound:
-            call = self._calls.end(text(payload, "call_id") or "", *codex_text.outcome(payload))
+            call = self._calls.end(text(payload, "call_id") or "", *outcome(payload))
             self._builder.add_call(self._part, call)
 
     def _add_reply(self) -> Iterator[Turn]:
@@ -234,7 +332,7 @@ def _is_prompt(line: bytes) -> bool:
     payload = record.get("payload", record)
     if not isinstance(payload, dict) or payload.get("type") != "message" or payload.get("role") != "user":
         return False
-    return bool(codex_text.of_user(payload, Findings().left_out))
+    return bool(of_user(payload, Findings().left_out))
 
 
 def _head_of(line: bytes) -> tuple[str, str]:

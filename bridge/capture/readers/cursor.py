@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..session import Findings, Transcript, Turn
 from . import cursor_agent, cursor_editor, foreign_database, json_records, transcript_file
-from .fields import text
+from .json_records import text
 from .reader import Home
 from .turn_builder import moment, turns_of
 from .vscode_folders import desktop_folders, storages

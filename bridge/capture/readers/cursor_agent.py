@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..session import IMAGE, OWN_TEXT, THINKING, TOOL_OUTPUT, Findings
-from . import json_records
-from .fields import at, first_text, strings
 from .foreign_database import ForeignDatabase, json_object
+from .json_records import at, first_text, parsed, strings
 from .turn_builder import Utterance
 
 FILE = "store.db"
@@ -34,7 +33,7 @@ def said(database: ForeignDatabase, session_id: str, findings: Findings) -> Iter
         raise _unreadable(session_id)
     for number, message_id in enumerate(message_ids, 1):
         data = _blob(database, message_id, findings)
-        message = json_records.parsed(data, findings) if data else None
+        message = parsed(data, findings) if data else None
         if isinstance(message, dict):
             found = _said(message, f"message {number}", findings)
             if found is not None:

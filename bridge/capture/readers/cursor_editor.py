@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..session import THINKING, TOOL_OUTPUT, Findings, Marker
-from .fields import at, first_text, objects, strings, text
 from .foreign_database import ForeignDatabase, json_object
+from .json_records import at, first_text, objects, strings, text
 from .turn_builder import Utterance, moment
 
 FILE = "state.vscdb"

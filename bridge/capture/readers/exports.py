@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from ..session import OWN_TEXT, THINKING, TOOL_OUTPUT, Findings, Marker, Transcript, Turn
 from . import export_markdown, json_records, transcript_file
 from .export_labels import SPEAKERS, Labels, labels_of
-from .fields import at, items, objects, strings
+from .json_records import at, items, objects, strings
 from .reader import Home, reader_of
 from .turn_builder import Utterance, moment, turns_of
 

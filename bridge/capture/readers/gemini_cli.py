@@ -19,8 +19,7 @@ from typing import Any, BinaryIO
 from ..failures import ended
 from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Marker, Transcript, Turn
 from . import json_records, transcript_file
-from .fields import at, first_text, items, objects, strings, text
-from .json_records import read_object
+from .json_records import at, first_text, items, objects, read_object, strings, text
 from .reader import Home
 from .turn_builder import Utterance, moment, turns_of
 

@@ -1,5 +1,6 @@
 """JSON records of another program, read in constant memory: one on each line, one that is the whole file, or the
-elements of an array one after another, so that an export of any size fits into memory.
+elements of an array one after another, so that an export of any size fits into memory; and their fields, each of which
+may be missing, or of any type.
 
 A record above the limit is skipped and counted, and so is a line that is no JSON object. A last line without its end is
 left: its writer is still at it; an array without its end gives the elements before. What is appended after the reading
@@ -12,7 +13,7 @@ import errno
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 from ..session import Findings
@@ -167,3 +168,37 @@ def _held(held: bytearray | None, more: bytes, limit: int) -> bytearray | None:
         return None
     held += more
     return held
+
+
+def at(record: Any, *names: str) -> Any:
+    """The value at a path of names; None if there is none."""
+    for name in names:
+        record = record.get(name) if isinstance(record, dict) else None
+    return record
+
+
+def text(record: Any, *names: str) -> str | None:
+    """The text at the path, if there is one with something in it."""
+    value = at(record, *names)
+    return value if isinstance(value, str) and value else None
+
+
+def items(record: Any, *names: str) -> list[Any]:
+    """The list at the path; empty if there is none."""
+    value = at(record, *names)
+    return value if isinstance(value, list) else []
+
+
+def objects(record: Any, *names: str) -> list[dict[str, Any]]:
+    """The objects in the list at the path."""
+    return [each for each in items(record, *names) if isinstance(each, dict)]
+
+
+def strings(values: Iterable[Any]) -> tuple[str, ...]:
+    """Those of the values that are texts with something in them."""
+    return tuple(value for value in values if isinstance(value, str) and value)
+
+
+def first_text(record: Any, names: Iterable[str]) -> str | None:
+    """The first of these fields that is a text."""
+    return next((value for name in names if isinstance(value := at(record, name), str)), None)

@@ -16,13 +16,11 @@ from typing import Any
 from ..failures import ended
 from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Marker, Transcript, Turn
 from . import foreign_database, transcript_file
-from .codex_text import touched_files
-from .fields import at, items, strings, text
 from .foreign_database import MAX_VALUE, ForeignDatabase, json_object
-from .json_records import read_object
+from .json_records import at, items, read_object, strings, text
 from .reader import Home
 from .transcript_file import is_inside
-from .turn_builder import Utterance, is_newer, moment, turns_of
+from .turn_builder import Utterance, is_newer, moment, touched_files, turns_of
 
 # Kinds of parts that say nothing.
 _CHANGING = frozenset({"edit", "write", "multiedit"})

@@ -1,4 +1,5 @@
-"""Joins the records of a transcript to turns: what one speaker said before the other spoke again.
+"""Joins the records of a transcript to turns: what one speaker said before the other spoke again; and calls that run a
+command or change a file with their outcomes, which a later record tells.
 
 Each part of a session, such as a sub-agent, has turns of its own. A turn also ends where the folder or the day changes,
 where something was cleared or compacted, and when it becomes too long to hold.
@@ -15,13 +16,18 @@ from typing import Any
 
 from jobs import clock
 
+from ..failures import ended
 from ..session import Call, Marker, Speaker, Turn
+from .json_records import items, strings
 
 MAX_CHARACTERS = 200_000
 MAX_FILES = 1_000
 MAX_CALLS = 2_000
 
 _AS_WANTED = re.compile(r"20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z")
+
+_NUMBERS = re.compile(r"(\d{1,6})\.(\d{1,6})")
+_TOUCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.{1,1000}?)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +157,6 @@ def moment(value: Any) -> str | None:
     return None
 
 
-_NUMBERS = re.compile(r"(\d{1,6})\.(\d{1,6})")
-
-
 def is_newer(version: Any, tested: str) -> bool:
     """Whether the first two numbers of a version are above those of the newest tested one."""
     return _numbers(version) > _numbers(tested)
@@ -163,3 +166,40 @@ def _numbers(version: Any) -> tuple[int, int]:
     """The first two numbers of a version; zeros where there are none, so that it counts as the oldest."""
     found = _NUMBERS.match(version) if isinstance(version, str) else None
     return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+class Calls:
+    """Joins calls with their outcomes, and with what the assistant said before."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Call] = {}
+        self._said = ""
+
+    def say(self, text: str) -> None:
+        """Note what the assistant said: it belongs to the next call."""
+        self._said = text or self._said
+
+    def begin(self, call_id: str | None, call: Call) -> None:
+        """Note a call, if it runs a command or changes files."""
+        if call_id and (call.command or call.files):
+            self._open[call_id] = replace(call, said=self._said)
+            self._said = ""
+
+    def waits(self, named: re.Match[bytes] | None) -> bool:
+        """Whether the outcome of the call that an unparsed record names is of interest."""
+        return named is not None and named[1].decode("utf-8", "replace") in self._open
+
+    def end(self, call_id: str, output: str, exit_code: int | None) -> Call | None:
+        """As ``ended``, of the call of this id; None if it is not waited for."""
+        call = self._open.pop(call_id, None)
+        return None if call is None else ended(call, output, exit_code)
+
+
+def touched_files(call: dict[str, Any]) -> tuple[str, ...]:
+    """The files of a patch that a tool call applies: as its input, or as an argument of a shell command."""
+    text = call.get("input") or call.get("arguments") or call.get("action")
+    if isinstance(text, dict):
+        text = "\n".join(strings(items(text, "command")))
+    if not isinstance(text, str) or "*** " not in text:
+        return ()
+    return tuple(dict.fromkeys(_TOUCHED.findall(text.replace("\\n", "\n"))))

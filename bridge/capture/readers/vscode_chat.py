@@ -22,8 +22,7 @@ from typing import Any, BinaryIO
 from ..failures import ended
 from ..session import OWN_TEXT, REWOUND, THINKING, TOOL_OUTPUT, Call, Findings, Transcript, Turn
 from . import json_records, transcript_file
-from .fields import at, items, objects, strings
-from .json_records import WHOLE_LIMIT, read_object
+from .json_records import WHOLE_LIMIT, at, items, objects, read_object, strings
 from .reader import Home
 from .turn_builder import Utterance, moment, turns_of
 from .vscode_folders import UserFolder, desktop_folders, local_path, storages

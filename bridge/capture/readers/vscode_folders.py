@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from ..session import Findings
 from . import json_records, transcript_file
-from .fields import at
+from .json_records import at
 from .reader import Home
 
 _PEEK = 2**20
