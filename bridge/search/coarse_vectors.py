@@ -20,6 +20,7 @@ The products of integers are exact on every processor. What is near a decision i
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -56,8 +57,9 @@ class CoarseRows:
     def __len__(self) -> int:
         return len(self.shifts)
 
-    def products(self, vector: Vector, rows: int) -> tuple[Vector, float]:
-        """About the dot product of each of the first ``rows`` rows with a vector, and the largest error."""
+    def products(self, vector: Vector, rows: int) -> Callable[[], tuple[Vector, float]]:
+        """Begin to multiply; the result ends it: about the dot product of each of the first ``rows`` rows with a
+        vector, and the largest error."""
         wide = vector.astype(np.float64)
         step = float(np.abs(wide).max()) / _LARGEST_OF_QUERY or 1.0
         of_rows, of_query = _dithers(len(wide))
@@ -74,9 +76,14 @@ class CoarseRows:
             found[part] -= dithered
             found[part] *= unit
 
-        _swept(self.blocks, sweep)
+        end = _begun(self.blocks, sweep)
         spread = (self.scale * step) ** 2 * float(np.square(integers).sum())
-        return found[:rows], _SURE * math.sqrt((spread + (step * _LONGEST_ROW) ** 2) / 12) + _ROUNDING
+
+        def ended() -> tuple[Vector, float]:
+            end()
+            return found[:rows], _SURE * math.sqrt((spread + (step * _LONGEST_ROW) ** 2) / 12) + _ROUNDING
+
+        return ended
 
 
 def copied(rows: Vectors) -> CoarseRows | None:
@@ -124,9 +131,9 @@ def _multiplication() -> Session:
     return Session(has(1, 8) + has(7, graph) + has(8, has(2, 13)), threads=1, level=0, settings={})
 
 
-def _swept(blocks: Sequence[NDArray[np.int8]], sweep: Callable[[int], None]) -> None:
-    """Call ``sweep`` for the place of each block. Of many rows another thread takes as many as it can, since one
-    processor does not use the whole memory bandwidth."""
+def _begun(blocks: Sequence[NDArray[np.int8]], sweep: Callable[[int], None]) -> Callable[[], None]:
+    """Begin to call ``sweep`` for the place of each block; the result ends it. Of several blocks another thread takes
+    as many as it can, since one processor does not use the whole memory bandwidth."""
     places = iter(range(len(blocks)))
 
     def sweep_what_is_left() -> None:
@@ -134,9 +141,15 @@ def _swept(blocks: Sequence[NDArray[np.int8]], sweep: Callable[[int], None]) -> 
             sweep(at)
 
     other = _helper().submit(sweep_what_is_left) if len(blocks) > 1 else None
-    sweep_what_is_left()
-    if other is not None and not other.cancel():  # on a busy machine it may not have begun
-        other.result()
+    if other is not None:
+        time.sleep(0)  # gives Python's lock to the thread
+
+    def end() -> None:
+        sweep_what_is_left()
+        if other is not None and not other.cancel():  # on a busy machine it may not have begun
+            other.result()
+
+    return end
 
 
 @cache
