@@ -20,7 +20,6 @@ The products of integers are exact on every processor. What is near a decision i
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -141,8 +140,6 @@ def _begun(blocks: Sequence[NDArray[np.int8]], sweep: Callable[[int], None]) -> 
             sweep(at)
 
     other = _helper().submit(sweep_what_is_left) if len(blocks) > 1 else None
-    if other is not None:
-        time.sleep(0)  # gives Python's lock to the thread
 
     def end() -> None:
         sweep_what_is_left()
