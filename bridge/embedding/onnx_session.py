@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 # The places of functions in the table OrtApi (onnxruntime_c_api.h), which only grows at its end.
 _PLACES = {
-    "GetErrorMessage": 2, "CreateEnv": 3, "CreateSession": 7, "Run": 9, "CreateSessionOptions": 10,
+    "GetErrorMessage": 2, "CreateEnv": 3, "CreateSession": 7, "CreateSessionFromArray": 8, "Run": 9,
+    "CreateSessionOptions": 10,
     "DisableCpuMemArena": 19, "SetSessionLogSeverityLevel": 22, "SetSessionGraphOptimizationLevel": 23,
     "SetIntraOpNumThreads": 24, "SetInterOpNumThreads": 25, "SessionGetInputCount": 30, "SessionGetOutputCount": 31,
     "SessionGetInputTypeInfo": 33, "SessionGetOutputTypeInfo": 34, "SessionGetInputName": 36,
@@ -31,10 +31,12 @@ _PLACES = {
     "ReleaseTensorTypeAndShapeInfo": 99, "ReleaseSessionOptions": 100, "AddSessionConfigEntry": 130,
 }  # fmt: skip
 _API_VERSION = 20  # of the oldest release that is accepted
-_SLOW = ("CreateEnv", "CreateSession", "Run")
+_SLOW = ("CreateEnv", "CreateSession", "CreateSessionFromArray", "Run")
 _FATAL = 4  # the level of the log: errors are raised too
-_ELEMENTS = {1: "float32", 6: "int32", 7: "int64", 9: "bool", 10: "float16", 11: "float64"}
-_INT64 = 7
+_ELEMENTS = {
+    1: "float32", 2: "uint8", 3: "int8", 6: "int32", 7: "int64", 9: "bool", 10: "float16", 11: "float64",
+}  # fmt: skip
+_NUMBERS = {element: number for number, element in _ELEMENTS.items()}
 
 
 class Port(NamedTuple):
@@ -48,9 +50,9 @@ class Port(NamedTuple):
 class Session:
     """A graph that is open. Threads may share it."""
 
-    def __init__(self, graph: Path, *, threads: int, level: int, settings: Mapping[str, str]) -> None:
-        """``threads``: inside one run. ``level``: of onnxruntime's optimisation. Raises RuntimeError with what
-        onnxruntime says; OSError if its library cannot be loaded."""
+    def __init__(self, graph: Path | bytes, *, threads: int, level: int, settings: Mapping[str, str]) -> None:
+        """``graph``: a file, or what would be in one. ``threads``: inside one run. ``level``: of onnxruntime's
+        optimisation. Raises RuntimeError with what onnxruntime says; OSError if its library cannot be loaded."""
         self._library = library = _library()
         options = library.made("CreateSessionOptions")
         try:
@@ -61,8 +63,12 @@ class Session:
             library.call("SetInterOpNumThreads", options, 1)
             for name, said in settings.items():
                 library.call("AddSessionConfigEntry", options, name.encode(), said.encode())
-            path = str(graph) if os.name == "nt" else os.fsencode(graph)
-            self._session = library.made("CreateSession", library.environment, path, options)
+            if isinstance(graph, bytes):
+                made = library.made("CreateSessionFromArray", library.environment, graph, _size(len(graph)), options)
+            else:
+                path = str(graph) if os.name == "nt" else os.fsencode(graph)
+                made = library.made("CreateSession", library.environment, path, options)
+            self._session = made
         finally:
             library.release("SessionOptions", options)
         self.inputs, self.outputs = self._ports("Input"), self._ports("Output")
@@ -71,7 +77,7 @@ class Session:
         if hasattr(self, "_session"):
             self._library.release("Session", self._session)
 
-    def run(self, given: Mapping[str, NDArray[np.int64]], output: str = "") -> NDArray[Any]:
+    def run(self, given: Mapping[str, NDArray[Any]], output: str = "") -> NDArray[Any]:
         """An output, by default the first one, for the inputs by name. Raises RuntimeError with what onnxruntime says;
         ValueError for an output of another type than numbers."""
         import numpy as np
@@ -79,12 +85,13 @@ class Session:
         library, found = self._library, ctypes.c_void_p()
         names, values = _many(ctypes.c_char_p, len(given))(), _many(ctypes.c_void_p, len(given))()
         wanted = _many(ctypes.c_char_p, 1)((output or self.outputs[0].name).encode())
-        arrays = {name: np.ascontiguousarray(array, np.int64) for name, array in given.items()}
+        arrays = {name: np.ascontiguousarray(array) for name, array in given.items()}
         try:
             for at, (name, array) in enumerate(arrays.items()):
                 shape = _many(ctypes.c_int64, array.ndim)(*array.shape)
                 data, size, rank = ctypes.c_void_p(array.ctypes.data), _size(array.nbytes), _size(array.ndim)
-                made = library.made("CreateTensorWithDataAsOrtValue", library.memory, data, size, shape, rank, _INT64)
+                kind = _NUMBERS[array.dtype.name]
+                made = library.made("CreateTensorWithDataAsOrtValue", library.memory, data, size, shape, rank, kind)
                 names[at], values[at] = name.encode(), made.value
             count, one, result = _size(len(given)), _size(1), ctypes.byref(found)
             library.call("Run", self._session, None, names, values, count, wanted, one, result)

@@ -10,14 +10,17 @@ between -t/2 and t/2. A sum of hundreds of them is small (Hoeffding; the varianc
 exceeds the error that ``products`` gives for at most one row in 10**9, and in fact for far fewer. By the lengths of e
 and r alone (Cauchy and Schwarz), the error would be three times that.
 
-The products c.k of integers are exact on every processor. What is near a decision is compared again in full precision
+Multiplied are c and K = k + 64, which has no sign: c.k = c.K - 64 (sum of c). For these, onnxruntime has a kernel that
+waits for nothing but memory; with AVX2 it adds pairs of products in 16 bits, which 127 * (128 + 128) just fits.
+
+The products of integers are exact on every processor. What is near a decision is compared again in full precision
 (``Snapshot.exact_cosines``), so that an answer does not depend on this copy. Only a process that stays makes one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -26,14 +29,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embedding.embedder import Vector, Vectors
+from ..embedding.onnx_session import Session
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 _ALONE_BYTES = 30 * 1024 * 1024  # that one processor sweeps before a second one could start
-_SWEPT_BYTES = 32 * 1024 * 1024
+_BLOCK_BYTES = 32 * 1024 * 1024
 _ROWS_AT_ONCE = 256  # that the cache has room for
-_LARGEST = 126  # before the dither
+_LARGEST, _LARGEST_OF_QUERY = 126, 63  # before the dither
+_MIDDLE = 64  # K for a k of 0
 _LONGEST_ROW = 1.01  # a longer one, or NaN, means a damaged file
 _SURE = math.sqrt(2 * math.log(2e9))  # the bound is so many times the root of the sum of the variance proxies
 _ROUNDING = 1e-5  # more than float32 arithmetic on vectors of length 1 can add to a bound
@@ -41,76 +46,107 @@ _ROUNDING = 1e-5  # more than float32 arithmetic on vectors of length 1 can add 
 
 @dataclass(frozen=True, slots=True)
 class CoarseRows:
-    """The copy of the first ``len(codes)`` rows. ``codes``: shape (rows, dimensions); ``shifts``: shape (rows,);
-    ``scale``: s."""
+    """The copy of some rows. ``blocks``: c, a column for each row, shape (dimensions, rows of the block); ``shifts``:
+    v.x / s + 64 (sum of c), shape (rows,); ``scale``: s."""
 
-    codes: NDArray[np.int8]
+    blocks: list[NDArray[np.int8]]
     shifts: NDArray[np.float32]
     scale: float
 
     def __len__(self) -> int:
-        return len(self.codes)
+        return len(self.shifts)
 
-    def products(self, vector: Vector, rows: int) -> tuple[Vector, float]:
-        """About the dot product of each of the first ``rows`` rows with a vector, and the largest error."""
-        import simsimd  # not at the top: a process that answers one query does not need it
-
+    def products(self, vector: Vector, rows: int) -> Callable[[], tuple[Vector, float]]:
+        """Begin to multiply; the result ends it: about the dot product of each of the first ``rows`` rows with a
+        vector, and the largest error."""
         wide = vector.astype(np.float64)
-        step = float(np.abs(wide).max()) / _LARGEST or 1.0
+        step = float(np.abs(wide).max()) / _LARGEST_OF_QUERY or 1.0
         of_rows, of_query = _dithers(len(wide))
-        integers = np.rint(wide / step + of_query).astype(np.int8)
-        codes, shifts = self.codes[:rows], self.shifts[:rows]
-        found = np.empty(len(codes), np.float32)
+        integers = np.rint(wide / step + of_query)
+        query = (integers + _MIDDLE).astype(np.uint8)[np.newaxis]
+        found = np.empty(len(self), np.float32)
         dithered, unit = np.float32(of_rows @ integers), np.float32(self.scale * step)
 
-        def sweep(part: slice) -> None:
-            # Not into ``out``: then simsimd returns a None that it does not own, and some thousands end the process.
-            whole = np.asarray(simsimd.cdist(integers[np.newaxis], codes[part], "dot", out_dtype="float32"))[0]
-            np.subtract(whole, shifts[part], out=found[part])
+        def sweep(at: int) -> None:
+            start = at * self.blocks[0].shape[1]
+            part = slice(start, start + self.blocks[at].shape[1])
+            found[part] = _multiplication().run({"K": query, "c": self.blocks[at]})[0]
+            found[part] -= self.shifts[part]
             found[part] -= dithered
             found[part] *= unit
 
-        _swept(codes, sweep)
-        spread = (self.scale * step) ** 2 * float(np.square(integers, dtype=np.float64).sum())
-        return found, _SURE * math.sqrt((spread + (step * _LONGEST_ROW) ** 2) / 12) + _ROUNDING
+        end = _begun(self.blocks, sweep)
+        spread = (self.scale * step) ** 2 * float(np.square(integers).sum())
+
+        def ended() -> tuple[Vector, float]:
+            end()
+            return found[:rows], _SURE * math.sqrt((spread + (step * _LONGEST_ROW) ** 2) / 12) + _ROUNDING
+
+        return ended
 
 
 def copied(rows: Vectors) -> CoarseRows | None:
-    """The copy of some rows; None if one of them is damaged."""
-    import simsimd  # noqa: F401 - without it there is no copy either
-
+    """The copy of some rows; None if one of them is damaged. Raises as ``Session``."""
+    _multiplication()
     scale = 1e-9
-    codes, shifts = np.empty(rows.shape, np.int8), np.empty(len(rows), np.float32)
-    parts = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(rows), _ROWS_AT_ONCE)]
+    count, dimensions = rows.shape
+    parts = [slice(start, min(count, start + _ROWS_AT_ONCE)) for start in range(0, count, _ROWS_AT_ONCE)]
     for part in parts:
         with np.errstate(all="ignore"):
             squares = np.einsum("ij,ij->i", rows[part], rows[part])
         if not np.all(squares <= _LONGEST_ROW**2):  # also for NaN
             return None
         scale = max(scale, float(rows[part].max()) / _LARGEST, -float(rows[part].min()) / _LARGEST)
-    of_rows, of_query = _dithers(rows.shape[1])
+    # One block for one thread, or as many for either of two.
+    size = count * dimensions
+    pieces = 1 if size < _ALONE_BYTES else 2 * math.ceil(size / (2 * _BLOCK_BYTES))
+    width = math.ceil(len(parts) / pieces) * _ROWS_AT_ONCE
+    blocks = [np.empty((dimensions, min(width, count - start)), np.int8) for start in range(0, count, width)]
+    shifts = np.empty(count, np.float32)
+    of_rows, of_query = _dithers(dimensions)
     for part in parts:
         scaled = rows[part] / np.float32(scale)
         shifts[part] = scaled @ of_query
         scaled += of_rows
-        codes[part] = np.rint(scaled, out=scaled)
-    return CoarseRows(codes, shifts, scale)
+        codes = np.rint(scaled, out=scaled).astype(np.int8)
+        shifts[part] += _MIDDLE * scaled.sum(axis=1)
+        blocks[part.start // width][:, part.start % width :][:, : len(codes)] = codes.T
+    return CoarseRows(blocks, shifts, scale)
 
 
-def _swept(rows: NDArray[np.int8], sweep: Callable[[slice], None]) -> None:
-    """Call ``sweep`` for all rows, some at once, whose products stay in the processor's cache. Of many rows another
-    thread takes as many as it can, since one processor does not use the whole memory bandwidth."""
-    step = max(1, _SWEPT_BYTES // rows.shape[1])
-    parts = iter([slice(start, start + step) for start in range(0, len(rows), step)])
+@cache
+def _multiplication() -> Session:
+    """The ONNX graph of one node that multiplies K, shape (1, dimensions), by a block. Raises as ``Session``."""
+
+    def has(field: int, value: bytes | int) -> bytes:
+        """A field of a protobuf message; no value is longer than 127 bytes."""
+        return bytes([field << 3, value]) if isinstance(value, int) else bytes([field << 3 | 2, len(value)]) + value
+
+    def port(field: int, name: bytes, element: int) -> bytes:
+        return has(field, has(1, name) + has(2, has(1, has(1, element))))
+
+    node = has(1, b"K") + has(1, b"c") + has(2, b"products") + has(4, b"MatMulInteger")
+    graph = has(1, node) + has(2, b"graph") + port(11, b"K", 2) + port(11, b"c", 3) + port(12, b"products", 6)
+    return Session(has(1, 8) + has(7, graph) + has(8, has(2, 13)), threads=1, level=0, settings={})
+
+
+def _begun(blocks: Sequence[NDArray[np.int8]], sweep: Callable[[int], None]) -> Callable[[], None]:
+    """Begin to call ``sweep`` for the place of each block; the result ends it. Of several blocks another thread takes
+    as many as it can, since one processor does not use the whole memory bandwidth."""
+    places = iter(range(len(blocks)))
 
     def sweep_what_is_left() -> None:
-        for part in parts:
-            sweep(part)
+        for at in places:
+            sweep(at)
 
-    other = _helper().submit(sweep_what_is_left) if rows.nbytes >= _ALONE_BYTES else None
-    sweep_what_is_left()
-    if other is not None and not other.cancel():  # on a busy machine it may not have begun
-        other.result()
+    other = _helper().submit(sweep_what_is_left) if len(blocks) > 1 else None
+
+    def end() -> None:
+        sweep_what_is_left()
+        if other is not None and not other.cancel():  # on a busy machine it may not have begun
+            other.result()
+
+    return end
 
 
 @cache

@@ -7,6 +7,7 @@ The memories, the full-text index and the vector rows of a snapshot belong to th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -97,7 +98,7 @@ class Snapshot:
         self.has_words = True
         self._passages: Vectors | None = None
         self.wholes: Vectors | None = None
-        self._swept: tuple[Vectors, Vector, tuple[Vector, float]] | None = None
+        self._swept: tuple[Vectors, Vector, Callable[[], tuple[Vector, float]]] | None = None
         if self.embedder_identity is not None and self.memory_count:
             generation, dimensions = store.vectors.generation, store.vectors.dimensions
             count = store.vectors.passage_rows
@@ -238,13 +239,13 @@ class Snapshot:
     # --- meanings ---
 
     def sweep(self, vector: Vector, candidates: Catalogue) -> None:
-        """Compare the query's vector with a whole vector file, if ``products`` will need it.
+        """Begin to compare the query's vector with a whole vector file, if ``products`` will need it.
 
-        Run it in a thread while the full-text index is searched.
+        A second thread goes on while the full-text index is searched.
         """
         rows = self._swept_rows
         if rows is not None and (rows is self.wholes or not self._are_few(candidates)):
-            self.products(rows, vector)
+            self._swept = rows, vector, self._compared(rows, vector)
 
     @property
     def _swept_rows(self) -> Vectors | None:
@@ -255,16 +256,23 @@ class Snapshot:
         """The dot product of each row with the vector, and the largest possible error. The last ones are kept."""
         if self._swept is None or self._swept[0] is not rows or self._swept[1] is not vector:
             self._swept = rows, vector, self._compared(rows, vector)
-        return self._swept[2]
+        return self._swept[2]()
 
-    def _compared(self, rows: Vectors, vector: Vector) -> tuple[Vector, float]:
+    def _compared(self, rows: Vectors, vector: Vector) -> Callable[[], tuple[Vector, float]]:
         coarse = self._cache.coarse(self._swept_path, rows) if rows is self._swept_rows else None
         if coarse is None:
-            return vector_files.products(rows, vector), SINGLE_ERROR
-        products, error = coarse.products(vector, len(rows))
-        if len(products) < len(rows):
-            products = np.concatenate([products, vector_files.products(rows[len(products) :], vector)])
-        return products, error
+            whole = vector_files.products(rows, vector)
+            return lambda: (whole, SINGLE_ERROR)
+        end = coarse.products(vector, len(rows))
+
+        @cache
+        def ended() -> tuple[Vector, float]:
+            products, error = end()
+            if len(products) < len(rows):
+                products = np.concatenate([products, vector_files.products(rows[len(products) :], vector)])
+            return products, error
+
+        return ended
 
     def _are_few(self, candidates: Catalogue) -> bool:
         return self._passages is None or candidates.passages * _SWEEP < len(self._passages)
@@ -322,7 +330,7 @@ class Snapshot:
         firsts = np.cumsum(counts) - counts
         places = np.arange(int(counts.sum())) + np.repeat(rows - firsts, counts)
         if self._swept is not None and self._swept[0] is self._passages and self._swept[1] is vector:
-            products, error = self._swept[2]
+            products, error = self._swept[2]()
             known = products[places]
             may_be_best = known >= np.repeat(np.maximum.reduceat(known, firsts) - 2 * error, counts)
             may_be_best[firsts] = True  # the first passage is the whole text
