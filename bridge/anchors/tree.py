@@ -27,7 +27,7 @@ _MANIFESTS = re.compile(
 _MOST_BYTES = 2 * 1024 * 1024  # of one file; a larger one is data
 _FIRST_BYTES = 64 * 1024  # most files are shorter, and a buffer for longer ones costs more than reading
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_SKIPPED = frozenset(
+SKIPPED = frozenset(
     ".git .hg .svn .venv .tox .nox node_modules __pycache__ site-packages .cognee_jobs .cognee_memory .cognee_system"
     " .cognee_data".split()
 )
@@ -85,7 +85,7 @@ class Tree:
         and of ignored folders. Raises OutOfTime."""
         found: list[str] = []
         folders, ignored = [""], self._ignored()
-        skipped = _SKIPPED | {name.rstrip("/") for name in ignored if name.endswith("/")}
+        skipped = SKIPPED | {name.rstrip("/") for name in ignored if name.endswith("/")}
         at_root = skipped | ignored
         for folder in folders:
             self._budget.require()

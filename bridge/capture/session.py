@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from jobs.spelling import encodable
+
 from ..memory import Content
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class Transcript:
     @property
     def shown_path(self) -> str:
         """Where a person finds it."""
-        return self.source or str(self.path)
+        return encodable(self.source or str(self.path))
 
 
 @dataclass(frozen=True, slots=True)

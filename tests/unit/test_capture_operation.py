@@ -441,7 +441,7 @@ def test_a_path_outside_of_the_tools_folders_is_no_transcript(bench: Bench, tmp_
 
 
 def test_a_transcript_that_cannot_be_read_does_not_stop_the_others(bench: Bench) -> None:
-    bench.write(session="aaaa")
+    bench.write(session="aaaa").rename(bench.transcript("aa\udce9" if sys.platform == "linux" else "aaaa"))
     bench.transcript("bbbb").write_bytes(b"\xff\xfe not JSON\n{half")
     result = bench.run("a")
     assert (result["captured"], result["memories"]) == (1, 1)

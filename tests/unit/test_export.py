@@ -799,12 +799,12 @@ def test_files_from_elsewhere_are_copied_in_ours_are_not(tmp_path: Path, monkeyp
         assert place.imported(dropped("-")["job_id"]).read_text() == "the lines"
 
 
-@pytest.mark.parametrize("path", ["nowhere.jsonl", "."])
-def test_a_file_that_cannot_be_read_is_wrong_usage(place: Workspace, path: str) -> None:
-    with pytest.raises(JobError, match="cannot be copied in") as caught:
+@pytest.mark.parametrize("path", ["nowhere.jsonl", ".", os.devnull, __file__])
+def test_a_file_that_cannot_be_copied_is_refused(place: Workspace, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COGNEE_MEMORY_MIN_FREE_BYTES", str(10**14))
+    with pytest.raises(JobError, match="DISK_FULL" if path == __file__ else "ARGUMENT_INVALID"):
         command(place, "import", path, "--no-start", "--no-wait")
-    assert caught.value.code == "ARGUMENT_INVALID"
-    assert list(place.spool.root.glob("*.json")) == []
+    assert [*place.spool.root.glob("*.json"), *place.imports.glob("*")] == []
 
 
 @pytest.mark.parametrize(("code", "stays"), [("", 0), ("IMPORT_INVALID", 0), ("GRAPH_UNAVAILABLE", 1)])

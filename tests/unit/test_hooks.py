@@ -95,43 +95,50 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-# What a file of a tool may hold, and a change that a person may make to it later: from, to.
-FILES = {
-    ("claude-code", ".claude/settings.json"): ('{"hooks": {"Stop": []},\r\n\t"model":"x"}', "{", '{"new": 1, '),
-    ("codex", ".codex/config.toml"): ('#\tmine\r\nmodel="x"\r\n', "\n", "\nnew = 1\n"),
-    ("codex", ".codex/hooks.json"): ('{"hooks": {"Stop": [{"hooks": []}]}}', "{", '{"new": 1, '),
-    ("cursor", ".cursor/hooks.json"): ('{"version":1,"hooks":{"stop":[{"command":"./a"}]}}', "{", '{"new": 1, '),
-    ("gemini-cli", ".gemini/settings.json"): ('{"ui":{}}', "{", '{"new": 1, '),
-    ("vscode", ".copilot/hooks/cognee-memory.json"): ('{ "hooks": {} }', "{", '{"new": 1, '),
-}
 OPENCODE = ".config/opencode/plugins/cognee-memory.js"
-
-
-@pytest.mark.parametrize(("tool", "name"), [*FILES, ("opencode", OPENCODE)])
-@pytest.mark.parametrize("existed", [True, False])
-def test_installing_is_undone_byte_for_byte(tool: str, name: str, existed: bool, home: Path, tmp_path: Path) -> None:
-    path, before = home / name, FILES.get((tool, name), ("",))[0].encode()
-    if existed:
-        path.parent.mkdir(parents=True)
-        path.write_bytes(before)
-        path.chmod(0o644)
-    for _ in range(2):  # twice is once
-        installers.write(tool, installers.install(tool, tmp_path / "config"), tmp_path / "config")
-    assert b"worker/hooks/hook.py" in path.read_bytes()
-    if existed:
-        assert path.stat().st_mode & 0o777 == 0o644
-    installers.restore(tool, installers.uninstall(tool, tmp_path / "config"), tmp_path / "config")
-    assert (path.read_bytes() if path.exists() else None) == (before if existed else None)
+FILES = {  # what a file of a tool may hold
+    ("claude-code", ".claude/settings.json"): b'{"hooks": {"Stop": []},\r\n\t"model":"x"}',
+    ("codex", ".codex/config.toml"): b'#\tmine\r\nmodel="x"\r\n',
+    ("codex", ".codex/hooks.json"): b'{"hooks": {"Stop": [{"hooks": []}]}}',
+    ("cursor", ".cursor/hooks.json"): b'{"version":1,"hooks":{"stop":[{"command":"./a"}]}}',
+    ("gemini-cli", ".gemini/settings.json"): b'{"ui":{}}',
+    ("vscode", ".copilot/hooks/cognee-memory.json"): b'{ "hooks": {"Else": []} }',
+    ("opencode", OPENCODE): b"",  # a file of our own: a person's change of it goes with it
+}
+EDITS = {".json": (b"{", b'{"new": 1, '), ".toml": (b"", b"# new\n"), ".js": (b"import", b"// new\nimport")}
 
 
 @pytest.mark.parametrize(("tool", "name"), FILES)
-def test_a_file_that_was_changed_since_loses_only_our_entries(tool: str, name: str, home: Path, tmp_path: Path) -> None:
-    path, (_, old, new) = home / name, FILES[tool, name]
-    installers.write(tool, installers.install(tool, tmp_path / "config"), tmp_path / "config")
-    path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
-    installers.restore(tool, installers.uninstall(tool, tmp_path / "config"), tmp_path / "config")
-    assert "worker/hooks/hook.py" not in path.read_text("utf-8")
-    assert "new" in path.read_text("utf-8")
+@pytest.mark.parametrize("existed", [True, False])
+@pytest.mark.parametrize("steps", ["ii", "iI", "ie", "ieI", "ieIe", "Iei", "im", "imI", "ir", "irI", "irmi", "oi"])
+def test_an_uninstall_leaves_what_the_person_has_written(
+    tool: str, name: str, existed: bool, steps: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After i: installing, I: with notes, o: elsewhere, e: an edit, m: a file of one's own instead, r: removing it."""
+    path, config, left = home / name, tmp_path / "config", FILES[tool, name] if existed else None
+    path.parent.mkdir(parents=True)
+    if left is not None:
+        path.write_bytes(left)
+        path.chmod(0o640)
+    for step in steps:
+        if step in "iIo":
+            monkeypatch.setenv(USER_HOME, str(tmp_path / "other" if step == "o" else home))
+            moments = installers.moments_of(tool) if step == "I" else ()
+            installers.write(tool, installers.install(tool, config, moments), config)
+        elif step == "e":
+            path.write_bytes(path.read_bytes().replace(*EDITS[path.suffix], 1))
+            left = left and left.replace(*EDITS[path.suffix], 1)
+        else:
+            left = (b'{"mine":1}' if path.suffix == ".json" else b"") if step == "m" else None
+            path.unlink(missing_ok=True)
+            if left is not None:
+                path.write_bytes(left)
+    assert steps[-1] in "mr" or b"worker/hooks/hook.py" in path.read_bytes()
+    installers.restore(tool, installers.uninstall(tool, config), config)
+    found = path.read_bytes() if path.exists() else None
+    assert b"worker/hooks/hook.py" not in (found or b"")
+    assert found == left if existed or "e" not in steps or tool == "opencode" else b"new" in (found or b"")
+    assert not existed or {*"mr"} & {*steps} or path.stat().st_mode & 0o777 == 0o640
 
 
 def test_a_plugin_of_somebody_else_is_neither_replaced_nor_removed(home: Path, tmp_path: Path) -> None:
@@ -143,14 +150,6 @@ def test_a_plugin_of_somebody_else_is_neither_replaced_nor_removed(home: Path, t
     installers.restore("opencode", installers.uninstall("opencode", tmp_path / "config"), tmp_path / "config")
     assert refused.value.code == "TOOL_CONFIG_UNUSABLE"
     assert path.read_text() == "export const Mine = async () => ({})\n"
-
-
-def test_a_plugin_that_a_person_changed_is_removed_with_its_file(home: Path, tmp_path: Path) -> None:
-    installers.write("opencode", installers.install("opencode", tmp_path / "config"), tmp_path / "config")
-    path = home / OPENCODE
-    path.write_text(path.read_text() + "// mine\n")
-    installers.restore("opencode", installers.uninstall("opencode", tmp_path / "config"), tmp_path / "config")
-    assert not path.exists()
 
 
 def test_a_file_that_is_a_link_or_cannot_be_parsed_is_not_changed(home: Path, tmp_path: Path) -> None:

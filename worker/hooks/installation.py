@@ -1,7 +1,8 @@
 """A change of another tool's configuration file: shown first, written, and taken back byte for byte.
 
-What the file held before is kept in the user's configuration folder until the change is taken back. If the file was
-changed since, only our entries are removed from it.
+What the file held before us is kept in the user's configuration folder until the change is taken back. If the file is
+still exactly what we wrote, it gets these bytes back; else only our entries are removed from it. That also holds at
+each later installation: what it keeps is what taking back would leave at this moment.
 """
 
 from __future__ import annotations
@@ -59,29 +60,26 @@ def planned(path: Path, add: Change) -> Edit:
     return Edit(path, before, _changed(path, before, add))
 
 
-def write(edit: Edit, kept: Path) -> None:
-    """Carry out a change, and keep at ``kept`` what is needed to take it back. Idempotent.
+def write(edit: Edit, kept: Path, remove: Change) -> None:
+    """Carry out a change, and keep at ``kept`` what is needed to take it back, as ``taken_back``. Idempotent.
 
     Raises JobError: TOOL_CONFIG_UNUSABLE, also for a file that was changed since it was read.
     """
     if not edit.is_needed or edit.after is None:
         return
+    before = taken_back(edit.path, kept, remove).after
     _require_unchanged(edit)
     record = {
         "path": str(edit.path),
-        "before": None if edit.before is None else b64encode(edit.before).decode(),
+        "before": None if before is None else b64encode(before).decode(),
         "after_sha256": hashlib.sha256(edit.after).hexdigest(),
         "at": clock.iso(clock.now()),
     }
     try:
         files.make_folder(kept.parent, links=True)
-        if not kept.exists():  # else our entries are there already, and the file's earlier form is kept
-            files.replace(kept, json.dumps(record).encode())
-        else:
-            former = json.loads(kept.read_bytes())
-            files.replace(kept, json.dumps(former | {"after_sha256": record["after_sha256"]}).encode())
+        files.replace(kept, json.dumps(record).encode())
         _put(edit.path, edit.after)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise JobError("TOOL_CONFIG_UNUSABLE", f"{edit.path} was not changed: {error}.") from error
 
 
@@ -93,13 +91,14 @@ def taken_back(path: Path, kept: Path, remove: Change) -> Edit:
     was_there = True
     try:
         record = json.loads(plain_files.read_own(kept, 2 * _MOST_BYTES))
-        was_there = record["before"] is not None
-        if now is not None and hashlib.sha256(now).hexdigest() == record["after_sha256"]:
+        is_of_file = record["path"] == str(path)  # else of the tool's former folder
+        was_there = not is_of_file or record["before"] is not None
+        if is_of_file and now is not None and hashlib.sha256(now).hexdigest() == record["after_sha256"]:
             return Edit(path, now, b64decode(record["before"]) if was_there else None)
     except (OSError, ValueError, KeyError, TypeError, JobError):
         pass
     left = None if now is None else _changed(path, now, remove)
-    return Edit(path, now, left if left or was_there else None)
+    return Edit(path, now, left if left or was_there or not now else None)
 
 
 def restore(edit: Edit, kept: Path) -> None:

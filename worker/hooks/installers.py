@@ -185,7 +185,7 @@ class VSCode:
 
     def removed(self, text: str) -> str:
         left = json_hooks.removed(text)
-        return "" if left.strip() == "{}" else left
+        return "" if left != text and left.strip() == "{}" else left
 
 
 INSTALLERS: dict[str, tuple[Installer, ...]] = {
@@ -230,7 +230,7 @@ def install(tool: str, config_folder: Path, moments: Collection[str] = ()) -> li
 def write(tool: str, edits: Sequence[Edit], config_folder: Path) -> None:
     """Carry out what ``install`` planned. Raises JobError: TOOL_CONFIG_UNUSABLE."""
     for each, edit in zip(INSTALLERS[tool], edits, strict=True):
-        installation.write(edit, _kept(each, config_folder))
+        installation.write(edit, _kept(each, config_folder), each.removed)
 
 
 def uninstall(tool: str, config_folder: Path) -> list[Edit]:

@@ -103,7 +103,8 @@ def described(
     size = sum(status.st_size for status in statuses)
     newest = max(status.st_mtime_ns for status in statuses)
     modified = clock.iso(datetime.fromtimestamp(newest / 1e9, UTC))
-    yield Transcript(tool, session_id, main, f"{len(statuses)}-{size}-{newest}", size, modified, title, folder)
+    name = session_id.encode("utf-8", "backslashreplace").decode()  # that of a file need not be UTF-8
+    yield Transcript(tool, name, main, f"{len(statuses)}-{size}-{newest}", size, modified, title, folder)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

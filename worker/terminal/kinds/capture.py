@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bridge.anchors import tree
+from bridge.capture import kept_turns
 from jobs import clock
 from jobs.errors import JobError
 from jobs.kinds import CAPTURE_TOOLS
-from jobs.layout import Workspace
+from jobs.spelling import encodable
 
 from ...documents import capture_counts, captured_sessions
 from ...wording import counted
@@ -86,7 +88,7 @@ def undo(args: Given) -> dict[str, str]:
 def _submit(args: Given, more: dict[str, Any]) -> Envelope:
     job_id = transfer.begin(args)
     payload = {
-        "files": [_file(args.place, name, job_id, number) for number, name in enumerate(_named(args.files))] or None,
+        "files": [_file(args, name, job_id, number) for number, name in enumerate(_named(args.files))] or None,
         "tools": args.tools,
         "session": args.session,
         "since": args.since,
@@ -99,24 +101,31 @@ def _submit(args: Given, more: dict[str, Any]) -> Envelope:
 
 
 def _named(given: Sequence[str]) -> Iterator[str]:
-    """The files that were named, and those in folders that were named. Raises JobError: ARGUMENT_INVALID."""
+    """The files that were named, and those in folders that were named, but for ignored ones, installed packages and our
+    own. Raises JobError: ARGUMENT_INVALID."""
     for name in given:
-        found = sorted(path for path in Path(name).rglob("*") if path.suffix in _ENDINGS and path.is_file())
-        if not Path(name).is_dir():
+        folder = Path(name)
+        is_ignored = kept_turns.ignored(folder, list(tree.SKIPPED))
+        found = sorted(
+            path
+            for path in folder.rglob("*")
+            if path.suffix in _ENDINGS and path.is_file() and not is_ignored(path.relative_to(folder).as_posix())
+        )
+        if not folder.is_dir():
             yield name
         elif not found:
             raise JobError("ARGUMENT_INVALID", f"{name} has no file that ends in {', '.join(_ENDINGS)}.")
         yield from map(str, found)
 
 
-def _file(workspace: Workspace, name: str, job_id: str, number: int) -> dict[str, str | None]:
+def _file(args: Given, name: str, job_id: str, number: int) -> dict[str, str | None]:
     """A file as the job takes it: where it can be opened, and, of a copy, where it came from."""
-    path = transfer.reachable(workspace, name, job_id, number)
-    is_copy = (workspace.root / path).parent == workspace.imports
+    path = transfer.reachable(args, name, job_id, number)
+    is_copy = (args.place.root / path).parent == args.place.imports
     if not is_copy or name == "-":
         return {"path": path}
     changed = datetime.fromtimestamp(Path(name).stat().st_mtime, UTC)
-    return {"path": path, "source": str(Path(name).absolute()), "modified_at": clock.iso(changed)}
+    return {"path": path, "source": encodable(str(Path(name).absolute())), "modified_at": clock.iso(changed)}
 
 
 def show_capture(result: Any) -> None:

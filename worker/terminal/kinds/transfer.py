@@ -20,29 +20,42 @@ from ..command_line import IN_MARKDOWN, Given, option
 from ..job_commands import job, submit_job, submits
 from ..output import Envelope, notes, say, show_blocks
 
+_AT_ONCE = 1024 * 1024  # bytes of a copy, before the free space is looked at again
 
-def reachable(workspace: Workspace, args: str, job_id: str, number: int = 0) -> str:
+
+def reachable(args: Given, name: str, job_id: str, number: int = 0) -> str:
     """The workspace-relative path of a file that the job can open: the file itself, or a new copy of it.
 
-    ``args`` is a path of this process, or ``-`` for standard input; ``number`` tells several files of a job apart. A
+    ``name`` is a path of this process, or ``-`` for standard input; ``number`` tells several files of a job apart. A
     file in the workspace is not copied. The workspace's folders must exist. Raises JobError: ARGUMENT_INVALID when the
-    file cannot be read or copied.
+    file cannot be read or copied, DISK_FULL when its copy would leave less disk space than is kept free.
     """
-    if args != "-":
-        path = Path(args).absolute()
+    workspace, path = args.place, Path(name).absolute()
+    if name != "-":
         try:
             paths.open_inside(workspace.root, str(path)).close()
-            return path.relative_to(Path(workspace.root).resolve()).as_posix()
+            inside = path.relative_to(Path(workspace.root).resolve()).as_posix()
+            inside.encode()  # a job can name no file whose name is not UTF-8, so that one is copied
+            return inside
         except (JobError, OSError, ValueError):
             pass  # outside, or not readable for a job; for a missing file, opening it below reports the error
+        if path.exists() and not path.is_file():  # a pipe without a writer would wait for ever
+            how = "Give a file, or - for standard input."
+            raise JobError("ARGUMENT_INVALID", f"{name} is no plain file.", remediation=how)
     copy = workspace.imported(f"{job_id}+{number}" if number else job_id)
     try:
-        with nullcontext(sys.stdin.buffer) if args == "-" else Path(args).open("rb") as source:
+        with nullcontext(sys.stdin.buffer) if name == "-" else path.open("rb") as source:
             files.make_folder(workspace.imports)
             with files.replacing(copy) as target:
-                shutil.copyfileobj(source, target)
+                left = 0 if name == "-" else path.stat().st_size
+                while chunk := source.read(_AT_ONCE):
+                    left = max(left, len(chunk))
+                    if shutil.disk_usage(copy.parent).free - left < args.settings.min_free_bytes:
+                        raise JobError("DISK_FULL", f"A copy of {name} would fill the disk.")
+                    left -= target.write(chunk)
     except OSError as error:
-        raise JobError("ARGUMENT_INVALID", f"{args} cannot be copied in: {error.strerror}.") from error
+        code = "DISK_FULL" if files.is_no_space(error) else "ARGUMENT_INVALID"
+        raise JobError(code, f"{name} cannot be copied in: {error.strerror}.") from error
     return copy.relative_to(workspace.root).as_posix()
 
 
@@ -79,7 +92,7 @@ def discard(workspace: Workspace, job_id: str) -> None:
 def import_(args: Given) -> Envelope:
     """Submit the job; returns its envelope. The copy is removed when the job succeeded or the file is invalid."""
     job_id = begin(args)
-    return submit_with_copies(args, "import", {"path": reachable(args.place, args.path, job_id)}, job_id)
+    return submit_with_copies(args, "import", {"path": reachable(args, args.path, job_id)}, job_id)
 
 
 def show_import(result: Envelope) -> None:
