@@ -121,7 +121,7 @@ def block_of(asked: question.Question) -> context.Block:
         memories=list,
         in_code=lambda _: {},
     )
-    return context.pack(cast(Snapshot, unlike), asked, scored(asked), TOKENIZER.count)
+    return context.pack(cast(Snapshot, unlike), asked, found(asked), TOKENIZER.count)
 
 
 def context_mixed() -> ContextSuccess:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from ..memory import Memory, Metadata
@@ -75,10 +75,17 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit
     return shown
 
 
-def pack(ranked: Iterable[Scored], shown: Callable[[Memory], Shown], count: CountTokens, budget: int) -> list[Packed]:
+def pack(
+    ranked: Iterable[Scored],
+    shown: Callable[[Memory], Shown],
+    count: CountTokens,
+    budget: int,
+    matched: Callable[[Memory], Sequence[str]] = lambda _: (),
+) -> list[Packed]:
     """The hits that fit the budget of tokens, each with its text and token count, in their order.
 
-    A hit that does not fit what is left is skipped. If it is the first of all, it is cut instead, with a visible mark.
+    A hit that does not fit what is left is skipped. If it is the first of all, it is cut instead, with a visible mark;
+    the passages of it that ``matched`` and would be lost stand first.
     """
     packed: list[Packed] = []
     left = budget
@@ -90,7 +97,9 @@ def pack(ranked: Iterable[Scored], shown: Callable[[Memory], Shown], count: Coun
             packed.append((memory, scored, text, tokens))
             left -= tokens
         elif not packed:
-            text = cut(text, count, budget)
+            kept = cut(text, count, budget)
+            lost = [f"… {passage}\n" for passage in matched(memory) if passage not in kept]
+            text = cut("".join([*lost, text]), count, budget)
             return [(memory, scored, text, count(text))]
     return packed
 

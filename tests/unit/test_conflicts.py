@@ -96,7 +96,6 @@ NO_CONFLICTS = [
     ("Use Python for the exporter", "Use Poetry for the exporter"),  # other kinds of things
     ("Use Python 3.11 for the worker", "Use TypeScript for the extension"),
     ("Never delete backups without asking", "Delete backups after asking"),
-    ("Sign before stapling", "Sign before uploading"),
     ("Write drafts to one table in the audit log", "Write drafts to one table in the mailer"),
     ("Gate 3 is closed on Sundays", "Gate 5 is closed on Sundays"),
     ("Decision 7", "Decision 8"),
@@ -105,7 +104,6 @@ NO_CONFLICTS = [
     ("Log uploads by id and never by content", "Limit uploads to 40 MB"),
     ("Keep the tests", "Delete the temporary files"),
     ("", "Do not retry"),
-    ("!!!", "???"),
     ("Wir nutzen Postgres für die Warteschlange", "Wir nutzen SQLite nicht"),
     ("キューにはPostgresを使う", "キューにはSQLiteを使う"),
     # alike, and different in more than the decision
