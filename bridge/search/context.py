@@ -20,7 +20,7 @@ from . import fit, standing_effects, standings
 from .prompt_note import CountTokens, prompt_note
 from .question import Question
 from .ranking import Factors, Scored
-from .retrieval import Ranked, matching, over_budget, rank, ranked_down, ranking_used
+from .retrieval import Ranked, kept_in_cut, over_budget, rank, ranked_down, ranking_used
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def pack(snapshot: Snapshot, question: Question, found: Ranked, count: CountToke
         tokens = count(f"{_GAP}{text}")
         truncated = tokens > left
         if truncated:
-            matched = matching(snapshot, question, found, [memory]).get(memory.number, [])
+            matched = kept_in_cut(snapshot, question, found, memory)
             text = written.shortened(count, left - count(_GAP), first=not notes, matched=matched)
         if text is None:
             continue
