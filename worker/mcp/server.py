@@ -6,6 +6,7 @@ stdout, and all other output goes to stderr. The server ends when the client clo
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
@@ -19,17 +20,25 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from mcp.types import (
     INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
     CallToolRequestParams,
     CallToolResult,
+    ErrorData,
+    JSONRPCError,
     ListToolsResult,
     PaginatedRequestParams,
     TextContent,
     Tool as ListedTool,
     ToolAnnotations,
+    jsonrpc_message_adapter,
 )
+from pydantic import ValidationError
 
+from bridge.interface.envelope import encoded
 from bridge.privacy.masking import masked, trace
 from bridge.search import following
 from jobs.errors import JobError
@@ -131,12 +140,42 @@ def result_of(found: Answer | JobError) -> CallToolResult:
 
 
 async def _serve(server: Server[Any]) -> None:
-    async with stdio_server() as (incoming, outgoing):
+    async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
+        readable, received = anyio.create_memory_object_stream[SessionMessage | Exception]()
+
+        async def relay() -> None:
+            async with readable:
+                async for item in incoming:
+                    message = _repaired(item) if isinstance(item, ValidationError) else item
+                    is_answer = isinstance(message, SessionMessage) and isinstance(message.message, JSONRPCError)
+                    await (outgoing if is_answer and message is not item else readable).send(message)
+
+        tasks.start_soon(relay)
         try:
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            await server.run(received, outgoing, server.create_initialization_options())
         except anyio.get_cancelled_exc_class():
             # A write failed: the client is gone. The library would wait for one more line before it ended.
             os._exit(0)
+
+
+def _repaired(error: ValidationError) -> SessionMessage | Exception:
+    """A line that the library cannot read, and would drop: with ``?`` for half a character, as tools cut an emoji in
+    two. If that does not help, the error for its client, which would wait for ever."""
+    lines = (each["input"] for each in error.errors() if each["type"] in ("json_invalid", "missing"))
+    line: Any = next(lines, "")
+    code = PARSE_ERROR
+    if line in ("", "\n"):
+        return error
+    try:
+        line = json.loads(line) if isinstance(line, str) else line
+        code = INVALID_REQUEST
+        return SessionMessage(jsonrpc_message_adapter.validate_json(encoded(line), by_name=False))
+    except (ValueError, RecursionError):
+        number = line.get("id") if isinstance(line, dict) else None
+        said = ErrorData(code=code, message="The message cannot be read.")
+        return SessionMessage(
+            JSONRPCError(jsonrpc="2.0", id=number if isinstance(number, int | str) else None, error=said)
+        )
 
 
 def _client_has_gone(error: BaseException) -> bool:
