@@ -442,6 +442,10 @@ ERRORS: dict[str, ErrorKind] = {kind.code: kind for kind in (
         "Make it writable, or set COGNEE_MEMORY_CONFIG_DIR to a writable folder.",
     ),
     ErrorKind(
+        "FOLDER_UNWRITABLE", _G, "This user cannot write to a folder.",
+        "Make the folder writable, or use another workspace: --workspace.",
+    ),
+    ErrorKind(
         "SETTING_INVALID", _G, "A setting cannot be read or has an invalid value.",
         "Correct the setting that the message names; docs/settings.md lists all settings.",
     ),

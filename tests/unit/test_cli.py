@@ -159,7 +159,11 @@ def test_a_command_is_known_by_other_programs_names(name: str, meant: str, capsy
     assert f"  {name:10} {meant}\n" in parser().format_help()
 
 
-BUGS_OR_NOT = [(errno.ENOSPC, "DISK_FULL", False), (errno.EIO, "INTERNAL", True)]
+BUGS_OR_NOT = [
+    (errno.ENOSPC, "DISK_FULL", False),
+    (errno.EROFS, "FOLDER_UNWRITABLE", False),
+    (errno.EIO, "INTERNAL", True),
+]
 
 
 @pytest.mark.parametrize(("number", "code", "has_lines"), BUGS_OR_NOT)
