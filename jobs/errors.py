@@ -526,7 +526,7 @@ ERRORS: dict[str, ErrorKind] = {kind.code: kind for kind in (
         "Send one JSON object in UTF-8, with Content-Type: application/json.", http=415,
     ),
     ErrorKind(
-        "HTTP_TOO_LARGE", _G, "The body is larger than 1 MiB.", "Send a shorter query.", http=413,
+        "HTTP_TOO_LARGE", _G, "The body is larger than 1 MiB.", "Send less at once.", http=413,
     ),
     ErrorKind(
         "HTTP_TOO_SLOW", _W, "The body did not arrive in time.", "Send the whole request at once.", http=408,

@@ -317,16 +317,15 @@ def _amounts_in(tokens: list[str]) -> tuple[Quantities, list[str]]:
 def _names(tokens: list[str], at: int, kept: list[str]) -> bool:
     """Whether a number belongs to the name before it: behind a label, and in front of the verb, where a statement says
     what it is about ("The sensor in room 12 reports"). Not that of a version, which may change."""
-    name = kept[-1] if kept else ""
+    name = kept[-1] if kept else ","
     if name in lexicon.LABELS or kept == ["version"]:
         return True
-    if "." in tokens[at] or canonical(name) in lexicon.CLASS_OF or not (_carries_meaning(name) or kept == ["on"]):
-        return False
-    if not kept or not lexicon.FINITE.isdisjoint(tokens[:at]):
+    is_version = "." in tokens[at] or canonical(name) in lexicon.CLASS_OF
+    if is_version or not (_carries_meaning(name) or kept == ["on"]) or not lexicon.FINITE.isdisjoint(tokens[:at]):
         return False
     behind = [*takewhile(lambda token: token not in lexicon.CLAUSE_STARTS, tokens[at + 1 :]), "", ""]
     if behind[0].endswith("s") and behind[0] not in lexicon.FINITE:  # what it counts, or the verb
-        return kept[-2:-1] != [] and kept[-2] in lexicon.PREPOSITIONS and behind[1] not in lexicon.FINITE
+        return len(kept) > 1 and kept[-2] in lexicon.PREPOSITIONS and behind[1] not in lexicon.FINITE
     return not lexicon.FINITE.isdisjoint(behind)
 
 

@@ -36,6 +36,7 @@ SHORT_MARKER = "…"  # where CUT_MARKER would take most of the budget
 _MOST_CHARACTERS_A_TOKEN = 64
 
 CountTokens = Callable[[str], int]
+Matched = Callable[[Memory], Sequence[str]]
 
 
 def _known(labels: Labels) -> Labels:
@@ -76,11 +77,7 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit
 
 
 def pack(
-    ranked: Iterable[Scored],
-    shown: Callable[[Memory], Shown],
-    count: CountTokens,
-    budget: int,
-    matched: Callable[[Memory], Sequence[str]] = lambda _: (),
+    ranked: Iterable[Scored], shown: Callable[[Memory], Shown], count: CountTokens, budget: int, matched: Matched
 ) -> list[Packed]:
     """The hits that fit the budget of tokens, each with its text and token count, in their order.
 
@@ -98,8 +95,7 @@ def pack(
             left -= tokens
         elif not packed:
             kept = cut(text, count, budget)
-            lost = [f"… {passage}\n" for passage in matched(memory) if passage not in kept]
-            text = cut("".join([*lost, text]), count, budget)
+            text = cut("".join(f"… {each}\n" for each in matched(memory) if each not in kept) + text, count, budget)
             return [(memory, scored, text, count(text))]
     return packed
 

@@ -67,10 +67,10 @@ class PromptNote(NamedTuple):
         None if that does not fit. Passages that ``matched`` and would be lost stand before the others.
         """
         text = self._beginning(count, room, first)
-        lost = [line for line in _text_lines("\n".join(matched)) if text is None or line.words not in text]
+        lost = [Line("> … ", words) for words in _plain_lines("\n".join(matched)) if text is None or words not in text]
         if not lost:
             return text
-        led = self._replace(lines=(*(Line("> … ", line.words) for line in lost), *self.lines))
+        led = self._replace(lines=(*lost, *self.lines))
         found = [led._beginning(count, room, first), led._first_words(count, room, len(lost)) if first else None]
         return max((each for each in found if each), key=len, default=text)
 

@@ -160,10 +160,8 @@ def test_a_command_is_known_by_other_programs_names(name: str, meant: str, capsy
 
 
 BUGS_OR_NOT = [
-    (errno.ENOSPC, "DISK_FULL", False),
-    (errno.EROFS, "FOLDER_UNWRITABLE", False),
-    (errno.EIO, "INTERNAL", True),
-]
+    (errno.ENOSPC, "DISK_FULL", False), (errno.EROFS, "FOLDER_UNWRITABLE", False), (errno.EIO, "INTERNAL", True),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("number", "code", "has_lines"), BUGS_OR_NOT)
@@ -260,7 +258,7 @@ def test_no_command_takes_an_abbreviated_option() -> None:
     assert [name for name, command in HELPS.items() if command.allow_abbrev] == []
 
 
-@pytest.mark.parametrize("arguments", [["dance"], ["jobs", "list", "--limit", "x"], ["retrieve", "  "]])
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["jobs", "list", "--limit", "x"], ["retrieve", "  "]])
 def test_wrong_usage_is_an_object_too_where_json_was_asked_for(place: Place, arguments: list[str]) -> None:
     done = place.cli(*arguments, "--json")
     assert done.returncode == 2

@@ -340,7 +340,7 @@ def test_of_a_text_that_cannot_fit_only_a_beginning_is_counted() -> None:
         counted.append(len(text))
         return words(text)
 
-    ((_, _, text, tokens),) = pack(ranked("w " * 500_000, "more"), KnownMemory, count, 100)
+    ((_, _, text, tokens),) = pack(ranked("w " * 500_000, "more"), KnownMemory, count, 100, lambda _: ())
     assert text.endswith(CUT_MARKER)
     assert tokens <= 100
     assert max(counted) <= 64 * 100 + len(CUT_MARKER)
