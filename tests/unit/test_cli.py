@@ -159,12 +159,10 @@ def test_a_command_is_known_by_other_programs_names(name: str, meant: str, capsy
     assert f"  {name:10} {meant}\n" in parser().format_help()
 
 
-BUGS_OR_NOT = [
-    (errno.ENOSPC, "DISK_FULL", False), (errno.EROFS, "FOLDER_UNWRITABLE", False), (errno.EIO, "INTERNAL", True),
-]  # fmt: skip
+BUGS = [(errno.ENOSPC, "DISK_FULL", False), (errno.EROFS, "FOLDER_UNWRITABLE", False), (errno.EIO, "INTERNAL", True)]
 
 
-@pytest.mark.parametrize(("number", "code", "has_lines"), BUGS_OR_NOT)
+@pytest.mark.parametrize(("number", "code", "has_lines"), BUGS)
 def test_the_lines_of_code_are_shown_for_a_bug_and_not_for_a_full_disk(
     number: int, code: str, has_lines: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -194,9 +194,6 @@ PRO = "The Pro plan costs 99 EUR a month for 5,000 parcels."
 
 AGREEING = [
     (PRO, "The Pro plan stays at 99 EUR."),
-    (PRO, "The Pro plan remains 99 EUR a month."),
-    (PRO, "The Pro plan still costs 99 EUR."),
-    (PRO, "The Pro plan costs 99 EUR, as before."),
     (PRO, "We keep the Pro plan at 99 EUR."),
     (PRO, "The Pro plan continues to cost 99 EUR."),
     (PRO, "The price of the Pro plan is unchanged: 99 EUR."),
