@@ -76,9 +76,7 @@ def serve(workspace: Workspace | JobError, version: str, note: str | None = None
 def server_of(workspace: Workspace | JobError, version: str, note: str | None = None) -> Server[Any]:
     """The server with its tools. Each call runs in its own thread, so a slow call does not delay the others."""
 
-    async def list_tools(
-        _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    async def list_tools(_: ServerRequestContext[Any], __: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=await anyio.to_thread.run_sync(lambda: [listed(tool) for tool in TOOLS]))
 
     async def call_tool(_: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
