@@ -416,4 +416,6 @@ def _unwritable(error: OSError, folder: Path) -> JobError:
     """The error of an adoption that could not be written, in the configuration folder or in the workspace."""
     if files.is_no_space(error):
         return JobError("DISK_FULL")
-    return JobError("CONFIG_UNWRITABLE", f"{error.filename or folder} cannot be written: {error.strerror}.")
+    path = Path(error.filename or folder)
+    code = "CONFIG_UNWRITABLE" if path.is_relative_to(folder) else "FOLDER_UNWRITABLE"
+    return JobError(code, f"{path} cannot be written: {error.strerror}.")

@@ -442,6 +442,10 @@ ERRORS: dict[str, ErrorKind] = {kind.code: kind for kind in (
         "Make it writable, or set COGNEE_MEMORY_CONFIG_DIR to a writable folder.",
     ),
     ErrorKind(
+        "FOLDER_UNWRITABLE", _G, "This user cannot write to a folder.",
+        "Make the folder writable, or use another workspace: --workspace.",
+    ),
+    ErrorKind(
         "SETTING_INVALID", _G, "A setting cannot be read or has an invalid value.",
         "Correct the setting that the message names; docs/settings.md lists all settings.",
     ),
@@ -522,7 +526,7 @@ ERRORS: dict[str, ErrorKind] = {kind.code: kind for kind in (
         "Send one JSON object in UTF-8, with Content-Type: application/json.", http=415,
     ),
     ErrorKind(
-        "HTTP_TOO_LARGE", _G, "The body is larger than 1 MiB.", "Send a shorter query.", http=413,
+        "HTTP_TOO_LARGE", _G, "The body is larger than 1 MiB.", "Send less at once.", http=413,
     ),
     ErrorKind(
         "HTTP_TOO_SLOW", _W, "The body did not arrive in time.", "Send the whole request at once.", http=408,

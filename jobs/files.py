@@ -36,8 +36,9 @@ _READER_PAUSES_SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 
 
 def is_no_space(error: BaseException) -> bool:
-    """Whether the error means that the disk or the user's quota is full."""
-    return isinstance(error, OSError) and error.errno in NO_SPACE
+    """Whether the error means that the disk or the user's quota is full, also as SQLite says it."""
+    is_full = getattr(error, "sqlite_errorcode", 0) in (13, 4874)  # SQLITE_FULL; IOERR_SHMSIZE: its index has no room
+    return is_full or (isinstance(error, OSError) and error.errno in NO_SPACE)
 
 
 def sync(descriptor: int) -> None:

@@ -6,6 +6,7 @@ before the drop. The worker's lock keeps a second worker out.
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 import time
@@ -68,9 +69,11 @@ def start(workspace: Workspace, wait_seconds: float = 20.0, *, leave_when_idle: 
     while time.monotonic() < deadline:
         if is_alive(workspace) and _state(workspace) not in (None, "stopped"):
             return True
-        if process.poll() is not None:
+        if (status := process.poll()) is not None:
             if is_alive(workspace):  # a worker that another client started got the lock first
                 return False
+            if status == errno.ENOSPC:
+                raise JobError("DISK_FULL")
             last_lines = _output(workspace).read_text("utf-8", "replace").strip().splitlines()[-3:]
             message = "The worker ended at once: " + (" ".join(last_lines) or "it said nothing.")
             raise JobError("WORKER_START_FAILED", message)

@@ -103,7 +103,7 @@ def scored(asked: question.Question) -> list[tuple[Memory, ranking.Factors]]:
 def retrieval_mixed() -> RetrievalSuccess:
     """An answer with one hit of each kind."""
     asked = question.parse_question(QUESTION, NOON)
-    packed = hits.pack(scored(asked), KnownMemory, TOKENIZER.count, asked.max_tokens)
+    packed = hits.pack(scored(asked), KnownMemory, TOKENIZER.count, asked.max_tokens, lambda _: ())
     return retrieval._answer(asked, found(asked), packed, LocallyCounted.tokenizer_name)
 
 
@@ -121,7 +121,7 @@ def block_of(asked: question.Question) -> context.Block:
         memories=list,
         in_code=lambda _: {},
     )
-    return context.pack(cast(Snapshot, unlike), asked, scored(asked), TOKENIZER.count)
+    return context.pack(cast(Snapshot, unlike), asked, found(asked), TOKENIZER.count)
 
 
 def context_mixed() -> ContextSuccess:

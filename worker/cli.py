@@ -268,6 +268,8 @@ def _main(argv: Sequence[str] | None) -> int:
 
             answer = envelope.success(version=VERSION)
         elif given.command is None:
+            if as_json:
+                raise JobError("ARGUMENT_INVALID", "No command is named.")
             top.print_help()
             return envelope.USAGE
         else:

@@ -6,13 +6,16 @@ What the worker does is in ``app``, which is imported only with the lock, and wh
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from bridge import trust
+from bridge.interface.envelope import unexpected
 from bridge.privacy.masking import masked
 from bridge.settings import Settings
 from jobs import files, launch, spool, steps
@@ -122,9 +125,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             successor=given.successor,
             leaves_when_idle=given.leave_when_idle,
         )
-    except JobError as error:
-        print(masked(f"{error.message} {error.remediation}"), file=sys.stderr)  # noqa: T201 - the client reads it
-        return 1
-    except OSError as error:
-        print(f"The workspace cannot be worked on: {error}.", file=sys.stderr)  # noqa: T201
-        return 1
+    except Exception as failure:
+        error = failure if isinstance(failure, JobError) else unexpected(failure)
+        with suppress(OSError):
+            print(masked(f"{error.message} {error.remediation}"), file=sys.stderr)  # noqa: T201 - the client reads it
+        return errno.ENOSPC if error.code == "DISK_FULL" else 1

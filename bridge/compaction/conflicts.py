@@ -122,9 +122,10 @@ def _compare_pair(a: Clause, b: Clause) -> Finding | None:
 def _relation(a: Clause, b: Clause, only_a: set[str], only_b: set[str]) -> SubjectRelation:
     """How the subjects of two clauses relate, judged by the words that only one of them has."""
     more_a, more_b = _narrowing(a, only_a), _narrowing(b, only_b)
-    if not a.heads & b.heads or (more_a and more_b):
-        return "apart"
     common = a.stems & b.stems
+    is_sided = {"over", "under"} <= a.prepositions(common) | b.prepositions(common)
+    if is_sided or not a.heads & b.heads or (more_a and more_b):
+        return "apart"
     if (more_a or more_b) and (len(common) < 2 or len(common) < _MIN_SHARED * max(len(a.stems), len(b.stems))):
         return "apart"
     if more_a:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 from . import lexicon
@@ -291,7 +292,7 @@ def _amounts_in(tokens: list[str]) -> tuple[Quantities, list[str]]:
         elif value < 0 and not _CLOCK.fullmatch(token):
             kept.append(token)
             at += 1
-        elif after not in lexicon.UNITS and kept and (kept[-1] in lexicon.LABELS or kept == ["version"]):
+        elif after not in lexicon.UNITS and _names(tokens, at, kept):
             kept[-1] += f"-{token}"
             at += 1
         elif number is not None and _is_http(number, kept, after):
@@ -311,6 +312,21 @@ def _amounts_in(tokens: list[str]) -> tuple[Quantities, list[str]]:
             amounts.setdefault(kind, []).append(number if number is not None else str(int(value)))
             at += 1
     return {kind: tuple(values) for kind, values in amounts.items()}, kept
+
+
+def _names(tokens: list[str], at: int, kept: list[str]) -> bool:
+    """Whether a number belongs to the name before it: behind a label, and in front of the verb, where a statement says
+    what it is about ("The sensor in room 12 reports"). Not that of a version, which may change."""
+    name = kept[-1] if kept else ","
+    if name in lexicon.LABELS or kept == ["version"]:
+        return True
+    is_version = "." in tokens[at] or canonical(name) in lexicon.CLASS_OF
+    if is_version or not (_carries_meaning(name) or kept == ["on"]) or not lexicon.FINITE.isdisjoint(tokens[:at]):
+        return False
+    behind = [*takewhile(lambda token: token not in lexicon.CLAUSE_STARTS, tokens[at + 1 :]), "", ""]
+    if behind[0].endswith("s") and behind[0] not in lexicon.FINITE:  # what it counts, or the verb
+        return len(kept) > 1 and kept[-2] in lexicon.PREPOSITIONS and behind[1] not in lexicon.FINITE
+    return not lexicon.FINITE.isdisjoint(behind)
 
 
 def _value(number: str) -> float:

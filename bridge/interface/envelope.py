@@ -7,10 +7,12 @@ file descriptors, are redirected to stderr.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from jobs.errors import JobError, Reaction, error_kind
@@ -93,10 +95,13 @@ def _to_stderr(text: str) -> None:
 
 
 def unexpected(error: Exception, report: Callable[[str], None] = _to_stderr) -> JobError:
-    """The JobError for any other exception: DISK_FULL without space or quota, otherwise INTERNAL, whose lines of code
-    go to ``report`` for a bug report."""
+    """The JobError for any other exception: DISK_FULL without space or quota, FOLDER_UNWRITABLE without permission,
+    otherwise INTERNAL, whose lines of code go to ``report`` for a bug report."""
     if is_no_space(error):
         return JobError("DISK_FULL")
+    if isinstance(error, OSError) and error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        folder = Path(str(error.filename)).parent if error.filename else "The folder"
+        return JobError("FOLDER_UNWRITABLE", f"{folder} cannot be written: {error.strerror}.")
     report(trace(error))
     return JobError("INTERNAL", f"Unexpected {type(error).__name__}.", remediation="Report it with what was asked.")
 

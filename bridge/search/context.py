@@ -20,7 +20,7 @@ from . import fit, standing_effects, standings
 from .prompt_note import CountTokens, prompt_note
 from .question import Question
 from .ranking import Factors, Scored
-from .retrieval import Ranked, over_budget, rank, ranked_down, ranking_used
+from .retrieval import Ranked, kept_in_cut, over_budget, rank, ranked_down, ranking_used
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def context(
     if snapshot is None or embedder is None:
         return _answer(question, NOTHING, Ranked([], 0, None, question.relevance_floor), None, [], second)
     ranked = rank(snapshot, question._replace(max_results=choice(question)), embedder, second)
-    block = pack(snapshot, question, ranked.hits, embedder.count_tokens)
+    block = pack(snapshot, question, ranked, embedder.count_tokens)
     failures = second.warnings if second is not None else []
     warnings = [*snapshot.warnings, *failures, *too_small(question, ranked.hits, block)]
     return _answer(question, block, ranked, embedder.tokenizer_name, warnings, second, snapshot)
@@ -79,11 +79,12 @@ def choice(question: Question) -> int:
     return min(CHOICE * question.max_results, int(ARGUMENTS["max_results"].range[1]))
 
 
-def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count: CountTokens) -> Block:
+def pack(snapshot: Snapshot, question: Question, found: Ranked, count: CountTokens) -> Block:
     """The block of at most ``max_results`` notes and ``max_tokens`` tokens, with its heading and blank lines.
 
     The first note that does not fit is shortened and ends the block. A note of which no part fits is left out.
     """
+    ranked = found.hits
     wholes = snapshot.whole_text_vectors([memory.number for memory, _ in ranked])
     order = repetitions_last([memory for memory, _ in ranked], wholes)[: question.max_results]
     heading = "\n".join([HEADING, *(f"{warning}." for warning in fit.warnings(ranked))])
@@ -100,7 +101,8 @@ def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count
         tokens = count(f"{_GAP}{text}")
         truncated = tokens > left
         if truncated:
-            text = written.shortened(count, left - count(_GAP), first=not notes)
+            matched = kept_in_cut(snapshot, question, found, memory)
+            text = written.shortened(count, left - count(_GAP), first=not notes, matched=matched)
         if text is None:
             continue
         tokens = count(f"{_GAP}{text}")

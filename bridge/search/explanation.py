@@ -134,7 +134,8 @@ def _find(
     ranked, *more = [rank(snapshot, question._replace(max_results=length), embedder, second) for length in lengths]
     question = (ranked.question or question)._replace(max_results=question.max_results)
     best = ranked.hits
-    noted = (more[0].hits if more else best)[:choice]
+    noted = [ranked, *more][-1]
+    noted = noted._replace(hits=noted.hits[:choice])
     block = context.pack(snapshot, question, noted, embedder.count_tokens) if choice else context.NOTHING
     hits = [
         _Subject(memory, position, scored, scored.votes)
@@ -148,7 +149,7 @@ def _find(
         ranked.floor,
         question,
         block,
-        context.too_small(question, noted, block),
+        context.too_small(question, noted.hits, block),
     )
 
 

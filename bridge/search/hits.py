@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from ..memory import Memory, Metadata
@@ -36,6 +36,7 @@ SHORT_MARKER = "…"  # where CUT_MARKER would take most of the budget
 _MOST_CHARACTERS_A_TOKEN = 64
 
 CountTokens = Callable[[str], int]
+Matched = Callable[[Memory], Sequence[str]]
 
 
 def _known(labels: Labels) -> Labels:
@@ -75,10 +76,13 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit
     return shown
 
 
-def pack(ranked: Iterable[Scored], shown: Callable[[Memory], Shown], count: CountTokens, budget: int) -> list[Packed]:
+def pack(
+    ranked: Iterable[Scored], shown: Callable[[Memory], Shown], count: CountTokens, budget: int, matched: Matched
+) -> list[Packed]:
     """The hits that fit the budget of tokens, each with its text and token count, in their order.
 
-    A hit that does not fit what is left is skipped. If it is the first of all, it is cut instead, with a visible mark.
+    A hit that does not fit what is left is skipped. If it is the first of all, it is cut instead, with a visible mark;
+    the passages of it that ``matched`` and would be lost stand first.
     """
     packed: list[Packed] = []
     left = budget
@@ -90,7 +94,8 @@ def pack(ranked: Iterable[Scored], shown: Callable[[Memory], Shown], count: Coun
             packed.append((memory, scored, text, tokens))
             left -= tokens
         elif not packed:
-            text = cut(text, count, budget)
+            kept = cut(text, count, budget)
+            text = cut("".join(f"… {each}\n" for each in matched(memory) if each not in kept) + text, count, budget)
             return [(memory, scored, text, count(text))]
     return packed
 

@@ -58,12 +58,23 @@ class PromptNote(NamedTuple):
         """The whole note, without a final line break."""
         return self._text(line.text for line in self.lines)
 
-    def shortened(self, count: CountTokens, room: int, *, first: bool = False) -> str | None:
+    def shortened(
+        self, count: CountTokens, room: int, *, first: bool = False, matched: Sequence[str] = ()
+    ) -> str | None:
         """The note without its last lines, with a visible mark instead, so that it fits ``room`` tokens.
 
         It keeps at least one line of words; the ``first`` note of a block may keep only the first words of a line.
-        None if that does not fit.
+        None if that does not fit. Passages that ``matched`` and would be lost stand before the others.
         """
+        text = self._beginning(count, room, first)
+        lost = [Line("> … ", words) for words in _plain_lines("\n".join(matched)) if text is None or words not in text]
+        if not lost:
+            return text
+        led = self._replace(lines=(*lost, *self.lines))
+        found = [led._beginning(count, room, first), led._first_words(count, room, len(lost)) if first else None]
+        return max((each for each in found if each), key=len, default=text)
+
+    def _beginning(self, count: CountTokens, room: int, first: bool) -> str | None:
         used = count(self._text([SHORTENED]))
         fitting = 0
         for line in self.lines[:-1]:
@@ -78,8 +89,8 @@ class PromptNote(NamedTuple):
                     return text
         return self._first_words(count, room) if first else None
 
-    def _first_words(self, count: CountTokens, room: int) -> str | None:
-        at = next((at for at, line in enumerate(self.lines) if line.words), None)
+    def _first_words(self, count: CountTokens, room: int, begin: int = 0) -> str | None:
+        at = next((at for at, line in enumerate(self.lines) if line.words and at >= begin), None)
         if at is None:
             return None
         above, line = [line.text for line in self.lines[:at]], self.lines[at]

@@ -7,6 +7,7 @@ scores are computed. All formulas are in ``ranking``. A ``SecondStage``, if ther
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -204,8 +205,9 @@ def retrieve(
         return _answer(question, Ranked([], 0, None, question.relevance_floor), [], None, second=second)
     ranked = rank(snapshot, question, embedder, second)
     shown = {known.memory.number: known for known in snapshot.known_memories([hit.number for hit, _ in ranked.hits])}
-    packed = hits.pack(ranked.hits, lambda memory: shown[memory.number], embedder.count_tokens, question.max_tokens)
-    best = _best_of(snapshot, question, ranked, [memory for memory, *_ in packed])
+    kept = partial(kept_in_cut, snapshot, question, ranked)
+    packed = hits.pack(ranked.hits, lambda one: shown[one.number], embedder.count_tokens, question.max_tokens, kept)
+    best = _best_of(snapshot, question, ranked, [memory for memory, *_ in packed]) if question.best_passages else {}
     standing = standing_effects.described(snapshot, [(memory, factors) for memory, factors, *_ in packed])
     answer = _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings, best, second, standing)
     code = snapshot.in_code([memory for memory, *_ in packed])
@@ -215,11 +217,17 @@ def retrieve(
     return answer
 
 
+def kept_in_cut(snapshot: Snapshot, question: Question, ranked: Ranked, memory: Memory) -> list[str]:
+    """The best passages that hold, which a cut does not take away."""
+    best = _best_of(snapshot, question, ranked, [memory]).get(memory.number, [])
+    return [passage for passage in best if "[replaced by #" not in passage]
+
+
 def _best_of(
     snapshot: Snapshot, question: Question, ranked: Ranked, memories: Sequence[Memory]
 ) -> dict[int, list[str]]:
-    """Memory number -> its best passages, if the question wants them."""
-    if not question.best_passages or ranked.vector is None:
+    """Memory number -> its best passages; empty where nothing was compared."""
+    if ranked.vector is None:
         return {}
     from ..text.query_words import QueryWords
     from .best_passages import best_passages

@@ -142,7 +142,7 @@ def failing_clearly() -> Iterator[None]:
 def _explained(error: Exception) -> JobError | None:
     """The JobError for an error of the disk or SQLite; None for any other."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code, without the extended part
-    if code == sqlite3.SQLITE_FULL or files.is_no_space(error):
+    if files.is_no_space(error):
         return JobError("DISK_FULL")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return JobError("STORE_BUSY")

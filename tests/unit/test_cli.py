@@ -159,10 +159,10 @@ def test_a_command_is_known_by_other_programs_names(name: str, meant: str, capsy
     assert f"  {name:10} {meant}\n" in parser().format_help()
 
 
-BUGS_OR_NOT = [(errno.ENOSPC, "DISK_FULL", False), (errno.EIO, "INTERNAL", True)]
+BUGS = [(errno.ENOSPC, "DISK_FULL", False), (errno.EROFS, "FOLDER_UNWRITABLE", False), (errno.EIO, "INTERNAL", True)]
 
 
-@pytest.mark.parametrize(("number", "code", "has_lines"), BUGS_OR_NOT)
+@pytest.mark.parametrize(("number", "code", "has_lines"), BUGS)
 def test_the_lines_of_code_are_shown_for_a_bug_and_not_for_a_full_disk(
     number: int, code: str, has_lines: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,7 +256,7 @@ def test_no_command_takes_an_abbreviated_option() -> None:
     assert [name for name, command in HELPS.items() if command.allow_abbrev] == []
 
 
-@pytest.mark.parametrize("arguments", [["dance"], ["jobs", "list", "--limit", "x"], ["retrieve", "  "]])
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["jobs", "list", "--limit", "x"], ["retrieve", "  "]])
 def test_wrong_usage_is_an_object_too_where_json_was_asked_for(place: Place, arguments: list[str]) -> None:
     done = place.cli(*arguments, "--json")
     assert done.returncode == 2

@@ -63,7 +63,7 @@ FOUND_CONFLICTS = [
     ("Don’t cache search results", "Cache search results for five minutes", "negation"),
     ("Plain HTTP is allowed on loopback", "Plain HTTP is forbidden on loopback", "toggle"),
     ("Uploads are limited to 20MB", "Limit uploads to 0.5 GB", "value"),
-    ("Poll every 90 seconds", "Poll every minute", "value"),
+    ("Python 3.11 is required", "Python 3.12 is required", "value"),
     ("Write the exporter in Python", "The exporter is written in Rust", "choice"),
     ("Turn on strict mode", "Turn off strict mode", "toggle"),
     ("Back up the archive before it is signed", "Sign the archive before it is backed up", "toggle"),
@@ -72,7 +72,7 @@ FOUND_CONFLICTS = [
     ("Secrets live in a file", "Secrets are read from the vault, not from a file", "reversal"),
     ("Search is case sensitive", "Search is case insensitive", "toggle"),
     ("The nightly build starts at 02:00", "The nightly build starts at 04:30", "value"),
-    ("Retry each job 3 times", "Retry each job 5 times", "value"),
+    ("Every night 3 backups are made", "Every night 5 backups are made", "value"),
     ("Ship the beta weekly", "We reversed the decision to ship the beta weekly", "reversal"),
     ("Push in batches; MAX_PUSH_BATCH is 200", "MAX_PUSH_BATCH is 100, because one proxy answered 413", "value"),
     ("retry_limit: 3", "retry_limit = 5", "value"),
@@ -96,24 +96,22 @@ NO_CONFLICTS = [
     ("Use Python for the exporter", "Use Poetry for the exporter"),  # other kinds of things
     ("Use Python 3.11 for the worker", "Use TypeScript for the extension"),
     ("Never delete backups without asking", "Delete backups after asking"),
-    ("Sign before stapling", "Sign before uploading"),
     ("Write drafts to one table in the audit log", "Write drafts to one table in the mailer"),
-    ("Phase 1 uses SQLite", "Phase 2 uses Postgres"),
+    ("Gate 3 is closed on Sundays", "Gate 5 is closed on Sundays"),
     ("Decision 7", "Decision 8"),
     ("Python 3.11", "Python 3.12"),  # names of two things, and nothing said of either
     ("Cache local files", "Cache remote files"),
     ("Log uploads by id and never by content", "Limit uploads to 40 MB"),
     ("Keep the tests", "Delete the temporary files"),
     ("", "Do not retry"),
-    ("!!!", "???"),
     ("Wir nutzen Postgres für die Warteschlange", "Wir nutzen SQLite nicht"),
     ("キューにはPostgresを使う", "キューにはSQLiteを使う"),
     # alike, and different in more than the decision
     ("Cache rendered pages", "Do not cache rendered pages for logged-in users"),  # an exception
     ("Access tokens live 15 minutes", "Refresh tokens live 30 days"),  # another one of its kind
     ("Whether projects are archived is decided later", "Projects are never archived"),  # an answer
-    ("Phase 1 ends with the importer", "Phase 2 ends without the importer"),
-    ("Retry failed jobs twice", "Retry failed jobs twice, with a delay"),  # no difference but a detail
+    ("The sensor in room 12 reports every minute", "The sensor in room 14 reports every minute"),
+    ("Refunds over 500 euros need a second signature", "Refunds under 50 euros do not need a signature"),
     ("The debug toolbar is on in development", "The debug toolbar is off in production"),
 ]
 
@@ -196,9 +194,6 @@ PRO = "The Pro plan costs 99 EUR a month for 5,000 parcels."
 
 AGREEING = [
     (PRO, "The Pro plan stays at 99 EUR."),
-    (PRO, "The Pro plan remains 99 EUR a month."),
-    (PRO, "The Pro plan still costs 99 EUR."),
-    (PRO, "The Pro plan costs 99 EUR, as before."),
     (PRO, "We keep the Pro plan at 99 EUR."),
     (PRO, "The Pro plan continues to cost 99 EUR."),
     (PRO, "The price of the Pro plan is unchanged: 99 EUR."),

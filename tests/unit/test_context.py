@@ -43,7 +43,8 @@ def block(memories: list[Memory], count: CountTokens, budget: int, most: int = 1
         in_code=lambda _: {},
     )
     question = parse_question({"query": "q", "max_tokens": budget, "max_results": most}, NOW)
-    return pack(cast(Snapshot, unlike), question, [(memory, FACTORS) for memory in memories], count)
+    ranked = SimpleNamespace(hits=[(memory, FACTORS) for memory in memories], vector=None)
+    return pack(cast(Snapshot, unlike), question, cast(Any, ranked), count)
 
 
 # --- the answer ---

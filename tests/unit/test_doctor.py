@@ -733,10 +733,12 @@ def test_a_worker_is_started_unless_that_was_ruled_out(used: Workspace, monkeypa
 def test_what_a_dead_worker_left_goes_and_that_of_a_living_one_stays(used: Workspace) -> None:
     place = used.spool
     place.heartbeat.write_text(json.dumps(beat(heartbeat_at=OLD, pid=2**22 + 1)))
-    place.token.write_text("x")
-    place.token.chmod(0o600)
     report = look(used)
     assert "HEARTBEAT_LEFT" in codes(report.findings)
+    place.heartbeat.write_text(json.dumps(beat(heartbeat_at=OLD, workspace="/")))
+    assert not codes(look(used).findings) & {"HEARTBEAT_LEFT", "CLOCK_OF_DISK"}, "the workspace is a copy"
+    place.token.write_text("x")
+    place.token.chmod(0o600)
     with held(place.lock):
         left = [each for each in report.findings if each.code == "HEARTBEAT_LEFT"]
         (done,) = doctor_fixes.apply_fixes(used, left, load())

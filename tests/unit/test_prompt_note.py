@@ -118,8 +118,8 @@ WHOLE = prompt_note(
 LINES = WHOLE.text.split("\n")
 
 
-def shortened(whole: PromptNote, room: int, *, first: bool = False) -> list[str] | None:
-    found = whole.shortened(words, room, first=first)
+def shortened(whole: PromptNote, room: int, *matched: str, first: bool = False) -> list[str] | None:
+    found = whole.shortened(words, room, first=first, matched=matched)
     assert found is None or words(found) <= room
     return None if found is None else found.split("\n")
 
@@ -146,6 +146,8 @@ def test_of_the_first_note_the_first_words_of_a_line_are_kept_and_of_no_other() 
     assert shortened(WHOLE, room) is None
     assert shortened(WHOLE, room, first=True) == [*LINES[:3], "> - d1 …", SHORTENED]
     assert shortened(WHOLE, words("\n".join([*LINES[:3], SHORTENED])), first=True) is None
+    led = ["## #0", "> … n1 n2", *LINES[1:3], "> - d1 …", SHORTENED]
+    assert shortened(WHOLE, words("\n".join(led)), "n1 n2", "T", first=True) == led, "a match is not cut off"
 
 
 def test_a_word_is_never_cut_but_where_a_script_has_no_blanks() -> None:
@@ -277,7 +279,7 @@ def ranked(*texts: str) -> list[tuple[Memory, Factors]]:
 
 
 def packed(budget: int, *texts: str) -> list[tuple[str, int]]:
-    found = pack(ranked(*texts), KnownMemory, words, budget)
+    found = pack(ranked(*texts), KnownMemory, words, budget, lambda _: ["w99", "w0"])
     return [(text, tokens) for _, _, text, tokens in found]
 
 
@@ -291,7 +293,7 @@ def test_a_hit_that_does_not_fit_hides_no_shorter_one_behind_it() -> None:
 
 def test_a_first_hit_that_does_not_fit_is_cut_with_a_visible_mark() -> None:
     ((text, tokens),) = packed(20, " ".join(f"w{number}" for number in range(100)), "more")
-    assert text.startswith("w0 w1 ")
+    assert text.startswith("… w99\nw0 w1 ")
     assert text.endswith(CUT_MARKER)
     assert tokens == words(text) <= 20
 
@@ -320,7 +322,7 @@ def test_what_is_cut_fits_the_budget(text: str, budget: int) -> None:
 
 @given(st.lists(st.text(alphabet="ab ", min_size=1), max_size=8), st.integers(1, 40))
 def test_the_budget_is_kept_whatever_comes(texts: list[str], budget: int) -> None:
-    found = pack(ranked(*texts), KnownMemory, words, budget)
+    found = pack(ranked(*texts), KnownMemory, words, budget, lambda _: ["w99", "w0"])
     assert sum(tokens for *_, tokens in found) <= budget
     numbers = [int(memory.id) for memory, *_ in found]
     assert numbers == sorted(numbers)
@@ -338,7 +340,7 @@ def test_of_a_text_that_cannot_fit_only_a_beginning_is_counted() -> None:
         counted.append(len(text))
         return words(text)
 
-    ((_, _, text, tokens),) = pack(ranked("w " * 500_000, "more"), KnownMemory, count, 100)
+    ((_, _, text, tokens),) = pack(ranked("w " * 500_000, "more"), KnownMemory, count, 100, lambda _: ())
     assert text.endswith(CUT_MARKER)
     assert tokens <= 100
     assert max(counted) <= 64 * 100 + len(CUT_MARKER)

@@ -15,7 +15,7 @@ import psutil
 
 from bridge.graph import llm
 from bridge.settings import Settings
-from jobs import clock, heartbeat as heartbeats, plain_files
+from jobs import clock, heartbeat as heartbeats, launch, plain_files
 from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
@@ -37,7 +37,10 @@ _JSON_ERROR = re.compile(r'\{"at": "([^"]+)", "level": "(?:ERROR|CRITICAL)"')
 
 
 def read_heartbeat(workspace: Workspace) -> tuple[Heartbeat | None, bool]:
-    """The heartbeat, None when it is absent or unreadable; and whether it is there but unreadable."""
+    """The heartbeat, None when it is absent, unreadable, or of the workspace that this one is a copy of; and whether it
+    is there but unreadable."""
+    if launch.was_moved(workspace) and not is_held(workspace.spool.lock):
+        return None, False
     try:
         value: Heartbeat = {**(heartbeats.read(workspace.spool) or {})}
         if isinstance(value.get("pid"), int) and isinstance(value.get("state"), str):

@@ -6,6 +6,7 @@ stdout, and all other output goes to stderr. The server ends when the client clo
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
@@ -15,21 +16,15 @@ from typing import Any, NoReturn
 
 import anyio
 import anyio.to_thread
+from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from mcp.types import (
-    INVALID_PARAMS,
-    CallToolRequestParams,
-    CallToolResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    TextContent,
-    Tool as ListedTool,
-    ToolAnnotations,
-)
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
+from bridge.interface.envelope import encoded
 from bridge.privacy.masking import masked, trace
 from bridge.search import following
 from jobs.errors import JobError
@@ -81,13 +76,13 @@ def serve(workspace: Workspace | JobError, version: str, note: str | None = None
 def server_of(workspace: Workspace | JobError, version: str, note: str | None = None) -> Server[Any]:
     """The server with its tools. Each call runs in its own thread, so a slow call does not delay the others."""
 
-    async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=await anyio.to_thread.run_sync(lambda: [listed(tool) for tool in TOOLS]))
+    async def list_tools(_: ServerRequestContext[Any], __: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=await anyio.to_thread.run_sync(lambda: [listed(tool) for tool in TOOLS]))
 
-    async def call_tool(_: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(_: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = _BY_NAME.get(params.name)
         if tool is None:
-            raise MCPError(code=INVALID_PARAMS, message=f"There is no tool {params.name[:80]!r}.")
+            raise MCPError(code=types.INVALID_PARAMS, message=f"There is no tool {params.name[:80]!r}.")
         arguments = params.arguments or {}
         answer = await anyio.to_thread.run_sync(call, tool, workspace, arguments, abandon_on_cancel=True)
         return result_of(answer)
@@ -102,15 +97,15 @@ def server_of(workspace: Workspace | JobError, version: str, note: str | None = 
     )
 
 
-def listed(tool: Tool) -> ListedTool:
+def listed(tool: Tool) -> types.Tool:
     """The tool as clients see it. No tool reaches beyond the workspace, and none deletes or overwrites a text."""
-    return ListedTool(
+    return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
         input_schema=tool.input(),
         output_schema=tool.output(),
-        annotations=ToolAnnotations(
+        annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.read_only,
             destructive_hint=tool.destructive,
@@ -120,23 +115,46 @@ def listed(tool: Tool) -> ListedTool:
     )
 
 
-def result_of(found: Answer | JobError) -> CallToolResult:
+def result_of(found: Answer | JobError) -> types.CallToolResult:
     """The protocol's result. An error has no structured content, because clients validate it against the output
     schema."""
     if isinstance(found, JobError):
-        return CallToolResult(content=[TextContent(text=error_text(found))], is_error=True)
-    return CallToolResult(
-        content=[TextContent(text=found.text)], structured_content=found.structured, is_error=found.is_error
+        return types.CallToolResult(content=[types.TextContent(text=error_text(found))], is_error=True)
+    return types.CallToolResult(
+        content=[types.TextContent(text=found.text)], structured_content=found.structured, is_error=found.is_error
     )
 
 
 async def _serve(server: Server[Any]) -> None:
-    async with stdio_server() as (incoming, outgoing):
+    async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
+        readable, received = anyio.create_memory_object_stream[SessionMessage | Exception]()
+
+        async def relay() -> None:
+            async with readable:
+                async for item in incoming:
+                    message = _repaired(item) if isinstance(item, ValidationError) else item
+                    is_error = message is not item and isinstance(message.message, types.JSONRPCError)
+                    await (outgoing if is_error else readable).send(message)
+
+        tasks.start_soon(relay)
         try:
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            await server.run(received, outgoing, server.create_initialization_options())
         except anyio.get_cancelled_exc_class():
             # A write failed: the client is gone. The library would wait for one more line before it ended.
             os._exit(0)
+
+
+def _repaired(error: ValidationError) -> SessionMessage:
+    """A line that the library cannot read, and would drop: with ``?`` for half of a character. If that does not help,
+    the error for its client, which would wait for ever."""
+    line: Any = next((each["input"] for each in error.errors() if each["type"] in ("json_invalid", "missing")), None)
+    try:
+        line = json.loads(line) if isinstance(line, str) else line
+        return SessionMessage(types.jsonrpc_message_adapter.validate_json(encoded(line), by_name=False))
+    except (ValueError, RecursionError):
+        number = line.get("id") if isinstance(line, dict) and isinstance(line.get("id"), int | str) else None
+        said = types.ErrorData(code=types.PARSE_ERROR, message="The message cannot be read.")
+        return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=number, error=said))
 
 
 def _client_has_gone(error: BaseException) -> bool:
