@@ -232,7 +232,9 @@ def _named(summary: dict[str, Any]) -> dict[str, Any]:
     said = " ".join(summary.get("decisions", [])).strip() or summary.get("context", "").strip()
     if not said:
         raise JobError("ARGUMENT_INVALID", "There is no text to remember.")
-    line = said.partition("\n")[0]
+    from ..privacy.redaction import redact  # not at the top: few calls make a topic
+
+    line = redact(said.partition("\n")[0]).text  # before it is cut: what stands before an ellipsis passes for an example
     title = textwrap.shorten(line, _LONGEST_TOPIC, placeholder="…")
     if len(title) < _LONGEST_TOPIC // 2:  # few blanks, or none as in Chinese
         title = shorten(line, _LONGEST_TOPIC)

@@ -584,6 +584,11 @@ def test_a_topic_is_named_once(place: Place, command: str) -> None:
     assert not place.workspace.spool.root.exists() or not spool.inbox(place.workspace.spool)
 
 
+def test_a_secret_in_front_of_the_cut_is_left_out_of_the_topic() -> None:
+    text = "docker login for the robot --password Qv8sZk2Lw2Xp registry.corp.net and then push the image"
+    assert "Qv8sZk2Lw2Xp" not in submission._named({"decisions": [text]})["topic"]
+
+
 ENDS = [
     ("failed", {"error": JobError("TEST_FAILURE", "Not yet.").as_dict()}, "TEST_FAILURE: Not yet."),
     ("cancelled", {}, "CANCELLED"),
