@@ -234,7 +234,7 @@ def _named(summary: dict[str, Any]) -> dict[str, Any]:
         raise JobError("ARGUMENT_INVALID", "There is no text to remember.")
     from ..privacy.redaction import redact  # not at the top: few calls make a topic
 
-    line = redact(said.partition("\n")[0]).text  # before it is cut: what stands before an ellipsis passes for an example
+    line = redact(said.partition("\n")[0]).text  # before the cut: in front of "…" a secret passes for an example
     title = textwrap.shorten(line, _LONGEST_TOPIC, placeholder="…")
     if len(title) < _LONGEST_TOPIC // 2:  # few blanks, or none as in Chinese
         title = shorten(line, _LONGEST_TOPIC)
