@@ -232,9 +232,11 @@ def _named(summary: dict[str, Any]) -> dict[str, Any]:
     said = " ".join(summary.get("decisions", [])).strip() or summary.get("context", "").strip()
     if not said:
         raise JobError("ARGUMENT_INVALID", "There is no text to remember.")
-    from ..privacy.redaction import redact  # not at the top: few calls make a topic
+    line = said.partition("\n")[0]
+    if len(line) > _LONGEST_TOPIC and load().redact_secrets:  # before the cut: in front of "…" it passes for an example
+        from ..privacy.redaction import redact  # not at the top: a short line needs none
 
-    line = redact(said.partition("\n")[0]).text  # before the cut: in front of "…" a secret passes for an example
+        line = redact(line).text
     title = textwrap.shorten(line, _LONGEST_TOPIC, placeholder="…")
     if len(title) < _LONGEST_TOPIC // 2:  # few blanks, or none as in Chinese
         title = shorten(line, _LONGEST_TOPIC)
