@@ -95,7 +95,7 @@ ERRORS: dict[str, ErrorKind] = {kind.code: kind for kind in (
     ),
     ErrorKind(
         "JSON_INVALID", _R, "The file is not valid JSON in UTF-8.",
-        "Write the whole file under another name first, then rename it into the inbox.",
+        "Correct what the message names. Write a file under another name, then rename it.",
     ),
     ErrorKind(
         "SCHEMA_VERSION_UNSUPPORTED", _R, "This program does not read the job's schema_version.",

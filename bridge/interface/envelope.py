@@ -100,8 +100,9 @@ def unexpected(error: Exception, report: Callable[[str], None] = _to_stderr) -> 
     if is_no_space(error):
         return JobError("DISK_FULL")
     if isinstance(error, OSError) and error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        folder = Path(str(error.filename)).parent if error.filename else "The folder"
-        return JobError("FOLDER_UNWRITABLE", f"{folder} cannot be written: {error.strerror}.")
+        folder = Path(str(error.filename)).parent if error.filename else Path()
+        if error.errno == errno.EROFS or not os.access(folder, os.W_OK):  # else it is a file that cannot be read
+            return JobError("FOLDER_UNWRITABLE", f"{folder.absolute()} cannot be written: {error.strerror}.")
     report(trace(error))
     return JobError("INTERNAL", f"Unexpected {type(error).__name__}.", remediation="Report it with what was asked.")
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from jobs import client, launch
+from jobs import client, launch, spool
 from jobs.errors import JobError
 from jobs.kinds import BY_NAME
 from jobs.layout import Workspace, find_workspace
@@ -55,11 +56,12 @@ def submit(
     its answer.
 
     Raises JobError: ARGUMENT_INVALID when the payload or the correlation id is invalid; as ``opening.require_model``
-    for a kind that stores memories; with ``wait``, JOB_ID_CONFLICT
-    when another job has the id, WAIT_TIMEOUT, and the error of a job that did not succeed; and as ``client.submit`` and
-    ``launch.start``.
+    for a kind that stores memories; FILE_TOO_LARGE, JSON_INVALID and DISK_FULL for what the worker would reject; with
+    ``wait``, JOB_ID_CONFLICT when another job has the id, WAIT_TIMEOUT, and the error of a job that did not succeed;
+    and as ``client.submit`` and ``launch.start``.
     """
     from jobs.check import check  # not at the top: it imports pydantic
+    from jobs.parse import read_json
     from jobs.payloads import PAYLOADS
 
     from ..store.opening import require_model
@@ -72,7 +74,14 @@ def submit(
     if correlation_id is not None and not 1 <= len(correlation_id) <= 256:
         raise JobError("ARGUMENT_INVALID", "A correlation id has 1 to 256 characters.")
     trust.adopt(workspace, settings.config_folder)  # before the drop: files that wait in an unmarked folder are not run
-    dropped = client.submit(workspace.spool, kind, payload, **fields)
+
+    def check_file(data: bytes) -> None:  # what the worker would reject, which nobody who does not wait would learn
+        if len(data) > settings.max_job_bytes:
+            raise JobError("FILE_TOO_LARGE")
+        read_json(data)
+        spool.require_free(shutil.disk_usage(workspace.root).free, settings.min_free_bytes)
+
+    dropped = client.submit(workspace.spool, kind, payload, check=check_file, **fields)
     started = launch.start(workspace, leave_when_idle=True) if start else False
     submission: Submission = {
         **envelope.SUCCESS,

@@ -584,6 +584,21 @@ def test_a_topic_is_named_once(place: Place, command: str) -> None:
     assert not place.workspace.spool.root.exists() or not spool.inbox(place.workspace.spool)
 
 
+REFUSED = [("a" * 3_000_000, "FILE_TOO_LARGE"), ("a \0", "JSON_INVALID"), ("a", "DISK_FULL")]
+
+
+@pytest.mark.parametrize(("text", "code"), REFUSED, ids=[code for _, code in REFUSED])
+def test_what_the_worker_would_reject_is_refused_before_the_drop(
+    place: Place, text: str, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COGNEE_MEMORY_MIN_FREE_BYTES", str(9 * 10**12) if code == "DISK_FULL" else "0")
+    payload = {"summary": {"topic": "a", "context": text}}
+    with pytest.raises(JobError) as error:
+        submission.submit(place.workspace, load(), "ingest", payload, start=False)
+    assert error.value.code == code
+    assert not spool.inbox(place.workspace.spool)
+
+
 def test_a_secret_in_front_of_the_cut_is_left_out_of_the_topic() -> None:
     text = "docker login for the robot --password Qv8sZk2Lw2Xp registry.corp.net and then push the image"
     assert "Qv8sZk2Lw2Xp" not in submission._named({"decisions": [text]})["topic"]

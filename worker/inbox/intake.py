@@ -51,9 +51,7 @@ def decide(job: Job, earlier: Record | None, room: int, free_bytes: int, min_fre
         raise JobError("JOB_ID_CONFLICT", f"The id {job.job_id!r} belongs to another job, which is {earlier.state}.")
     if room <= 0:
         raise JobError("BACKLOG_FULL")
-    if free_bytes < min_free_bytes:
-        mib = free_bytes // (1024 * 1024)
-        raise JobError("DISK_FULL", f"The disk has {mib} MiB left; {min_free_bytes // (1024 * 1024)} are kept free.")
+    spool.require_free(free_bytes, min_free_bytes)
     return earlier.generation + 1 if earlier else 1
 
 
