@@ -9,8 +9,8 @@ It reads files of the user and computes; it stores nothing, and knows neither jo
 ``beats``: what was asked, what was done for it, and how the person took it.
 ``title``, ``summary``: a segment's summary without a language model, made of beats.
 ``failures``: commands that failed, and what made them work.
-``kept_turns``: which turns are kept, without private parts and secrets; which of a grown session are unchanged; which
-files a memory must not name.
+``kept_turns``: which turns are kept, without private parts and secrets; which of a grown session are unchanged.
+``ignored_files``: which files a capture must not read or name.
 ``consent``: the tools from which a workspace may capture.
 ``model_summary``: a segment's summary by a language model, as far as the transcript supports it.
 """

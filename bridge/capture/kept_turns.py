@@ -1,5 +1,4 @@
-"""What is kept of a session's turns: those said in the workspace's folder, without private parts and secrets; and which
-files a memory of them must not name: those of the workspace's ``.gitignore`` files, and of a setting.
+"""What is kept of a session's turns: those said in the workspace's folder, without private parts and secrets.
 
 A person marks a private part with ``<private>`` and ``</private>``; without the end it reaches to the end of the turn.
 """
@@ -15,13 +14,9 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path, PurePath
 
-from pathspec import GitIgnoreSpec
-
 from ..privacy import redaction
 from ..settings import OWN_MODEL_FOLDER
 from .session import Call, Findings, Turn
-
-_LIMIT = 1024 * 1024  # bytes of one .gitignore
 
 _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.IGNORECASE | re.DOTALL)
 OPENING = 120  # characters; so many equal ones at the beginning of several prompts are a product's, no person's
@@ -31,42 +26,6 @@ PRIVATE = "private part"
 ELSEWHERE = "turn of another folder"
 IGNORED = "ignored file"
 COPIED = "turn of another session"
-
-
-def ignored(root: Path, patterns: Sequence[str]) -> Callable[[str], bool]:
-    """A function that says of a path, relative to the workspace with ``/``, whether it is ignored.
-
-    ``patterns`` are further ones, in the syntax of ``.gitignore``. Of a folder's ``.gitignore``, the patterns hold
-    below that folder. One that cannot be read counts as empty.
-    """
-    more = GitIgnoreSpec.from_lines(patterns)
-    of_folders: dict[str, GitIgnoreSpec | None] = {}
-
-    def spec_of(folder: str) -> GitIgnoreSpec | None:
-        if folder not in of_folders:
-            of_folders[folder] = _read(root / folder / ".gitignore")
-        return of_folders[folder]
-
-    def is_ignored(path: str) -> bool:
-        """Whether the path, or a folder above it, is ignored."""
-        if more.match_file(path) or path == ".git" or path.startswith(".git/"):
-            return True
-        parts = path.split("/")
-        for depth in range(len(parts)):
-            spec = spec_of("/".join(parts[:depth]))
-            if spec is not None and spec.match_file("/".join(parts[depth:])):
-                return True
-        return False
-
-    return is_ignored
-
-
-def _read(path: Path) -> GitIgnoreSpec | None:
-    try:
-        with path.open("rb") as file:
-            return GitIgnoreSpec.from_lines(file.read(_LIMIT).decode("utf-8", "replace").splitlines())
-    except (OSError, ValueError):
-        return None
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from jobs.kinds import CAPTURE_TOOLS
 from jobs.payloads import Capture, ExportedFile
 
 from ..anchors import taking
-from ..capture import consent, kept_turns
+from ..capture import consent, ignored_files
 from ..capture.kept_turns import TurnFilter
 from ..capture.readers.export_labels import moment_in
 from ..capture.readers.reader import Home, reader_of
@@ -78,7 +78,7 @@ class FileSources:
         turn_filter = TurnFilter(
             root,
             redacts=settings.redact_secrets,
-            is_ignored=kept_turns.ignored(root, settings.capture_ignore.split()),
+            is_ignored=ignored_files.ignored(root, settings.capture_ignore.split()),
             any_folder=capture.transcript.tool == EXPORT,
             redactions=capture.redactions,
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge.anchors import tree
-from bridge.capture import kept_turns
+from bridge.capture import ignored_files
 from jobs import clock
 from jobs.errors import JobError
 from jobs.kinds import CAPTURE_TOOLS
@@ -105,7 +105,7 @@ def _named(given: Sequence[str]) -> Iterator[str]:
     own. Raises JobError: ARGUMENT_INVALID."""
     for name in given:
         folder = Path(name)
-        is_ignored = kept_turns.ignored(folder, list(tree.SKIPPED))
+        is_ignored = ignored_files.ignored(folder, list(tree.SKIPPED))
         found = sorted(
             path
             for path in folder.rglob("*")
