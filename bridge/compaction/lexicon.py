@@ -114,6 +114,11 @@ CHOOSING = _stems(
 LIGHT_VERBS = CHOOSING | _stems(
     "make set get let want need put value way old default reach hit exceed become happen".split()
 )
+# Words in front of an amount: "Wait 5 seconds", not a thing with a number.
+COUNTING = _stems(
+    "allow bring buy cap charge expect give hold hire keep limit load max maximum min minimum offer order pay require"
+    " reserve retain retry run sell send serve show spend total wait average".split()
+)
 # Verbs whose object has one place or one means.
 EXCLUSIVE = _stems(
     "store keep save persist host deploy write written live lie configure render base authenticate hash sign encrypt"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
@@ -34,7 +34,7 @@ NAMED = "named "  # the prefix of the kind of an amount that follows its name: "
 _OPENING_LABEL = re.compile(  # "Room 12", "Client B", "v2", "web-1"; not "Keep 4 entries"
     r"\W*(?:(?:the|an?|our|in|on|for|at|of|with|from|to) )*"
     r"((?:[^\W\d_]|[^\W\d_]+[_-])\d+(?:\.\d+)*|[^\W\d_]+ (?-i:[A-Z])"
-    rf"|[^\W\d_]+ #?\d+(?:\.\d+)*(?! (?!(?:{'|'.join(lexicon.SINGULAR_VERBS)})\b)\w+s\b))(?![\w%:])",
+    r"|[^\W\d_]+ #?\d+(?:\.\d+)*)(?![\w%:])",
     re.IGNORECASE,
 )
 _LABEL_NUMBER = re.compile(r"[ #_-]*(\d[\d.]*|[a-z])$")
@@ -166,12 +166,17 @@ def clauses(text: str) -> tuple[Clause, ...]:
 
 def are_of_two_things(one: str, other: str) -> bool:
     """Whether two statements begin with two things of one name, "Room 12" and "Room 14", and say different things of
-    them. Where they say the same ("Room 14 is the archive"), it is another choice."""
+    them. Where they say the same ("Room 14 is the archive"), it is another choice; so it is with a word in -s behind
+    the number, where one of them only says more: it may be counted ("Spend 4 hours" and "Spend 6 hours a day")."""
     labels = [_opening_label(text) for text in (one, other)]
     if None in labels:
         return False
     (name, number, rest), (other_name, other_number, other_rest) = filter(None, labels)
-    return name == other_name and number != other_number and rest != other_rest
+    if name != other_name or number == other_number:
+        return False
+    if any(_may_be_counted(words) for words in (rest, other_rest)):
+        return not (set(rest) <= set(other_rest) or set(rest) >= set(other_rest))
+    return rest != other_rest
 
 
 def without_rejected(earlier: str, later: str) -> str:
@@ -197,8 +202,17 @@ def _opening_label(text: str) -> tuple[str, str, list[str]] | None:
     if found is None:
         return None
     name, number, _ = _LABEL_NUMBER.split(found[1].lower())
-    is_word = canonical(name) not in lexicon.LIGHT_VERBS | lexicon.STOP_WORDS
-    return (name, number, _TOKEN.findall(text[found.end() :].lower())) if is_word else None
+    rest = _TOKEN.findall(text[found.end() :].lower())
+    word = canonical(name)
+    is_amount = word in lexicon.LIGHT_VERBS | lexicon.STOP_WORDS or (
+        _may_be_counted(rest) and (rest[0] in lexicon.UNITS or name in lexicon.PREPOSITIONS or word in lexicon.COUNTING)
+    )
+    return None if is_amount else (name, number, rest)
+
+
+def _may_be_counted(behind: Sequence[str]) -> bool:
+    """Whether the word behind a number may be what it counts, "4 entries", and not a verb, "Server 4 runs"."""
+    return bool(behind) and behind[0].endswith("s") and behind[0] not in lexicon.FINITE
 
 
 def _clause(text: str) -> Clause:
@@ -324,7 +338,7 @@ def _names(tokens: list[str], at: int, kept: list[str]) -> bool:
     if is_version or not (_carries_meaning(name) or kept == ["on"]) or not lexicon.FINITE.isdisjoint(tokens[:at]):
         return False
     behind = [*takewhile(lambda token: token not in lexicon.CLAUSE_STARTS, tokens[at + 1 :]), "", ""]
-    if behind[0].endswith("s") and behind[0] not in lexicon.FINITE:  # what it counts, or the verb
+    if _may_be_counted(behind):
         return len(kept) > 1 and kept[-2] in lexicon.PREPOSITIONS and behind[1] not in lexicon.FINITE
     return not lexicon.FINITE.isdisjoint(behind)
 

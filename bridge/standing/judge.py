@@ -17,7 +17,7 @@ from ..pattern import pattern
 from ..search.standings import DISPUTED, POSSIBLE, REPLACED
 from . import cross_encoder
 
-IDENTITY = "judge-13"
+IDENTITY = "judge-14"
 """Changes with the rules, the weights, and what a statement is: then all memories are compared again."""
 
 LIKELY = 0.69

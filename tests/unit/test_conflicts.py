@@ -229,6 +229,8 @@ NUMBERED = [
     ("Client A gets its reports in Excel", "Client B gets a dashboard"),
     ("The v1 API pages with offset and limit.", "v2 uses cursors"),
     ("web-1 runs Redis 7", "web-2 runs Redis 8"),
+    ("Sensor 7 listens on port 9007", "Sensor 8 listens on port 9008"),
+    ("Flat 3 owes 200 euros", "Flat 4 owes 310 euros"),
 ]
 
 
@@ -243,6 +245,8 @@ MAY_CONFLICT = [
     ("Use 4 spaces in code", "Use 2 spaces here"),
     ("We run Postgres 15 on Hetzner", "We run Postgres 16 at home"),
     ("Keep 1 copy", "Keep 3 copies in two places"),
+    ("Spend 4 hours on it", "Spend 6 hours on reviews"),
+    ("Seat 4 guests", "Seat 6 guests in summer"),
     ("Use C for the firmware", "Use Rust for the firmware"),
 ]
 
