@@ -12,6 +12,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from bridge.settings import load
+from jobs.errors import JobError
 from worker.cli import parser
 from worker.gateway import gateway_metrics
 from worker.gateway.app import Gateway
@@ -33,6 +34,18 @@ def test_each_of_our_containers_runs_a_command_of_the_program_with_settings_that
     found = load(environment=variables | {"COGNEE_MEMORY_CONFIG_DIR": "/none"})
     assert sum(source == "environment" for source in found.sources.values()) == len(variables) + 1
     assert "sslrootcert=/run/secrets/ca" in service["environment"]["COGNEE_MEMORY_STORE"]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_each_of_our_containers_starts_in_the_home_folder(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    given = parser().parse_args(SERVICES[name]["command"])
+    given.folder = tmp_path  # of a pool
+    with pytest.raises(JobError, match="The setting store is missing"):
+        given.run(given)
 
 
 @pytest.mark.parametrize("name", SERVICES)

@@ -18,7 +18,7 @@ from jobs.layout import Workspace
 
 from ..admin import team
 from ..wording import counted, span
-from .command_line import Given, command, group, option, verb
+from .command_line import ANYWHERE, Given, command, group, option, verb
 from .output import Envelope, facts, say, table, table_of
 from .process_commands import require_positive, stop_worker
 
@@ -229,6 +229,7 @@ def show_list(answer: Envelope) -> None:
 
 @verb("team list", "show the team's workspaces", show=show_list)
 @option("--limit N", "at most N (default 100)", type=int, default=100)
+@ANYWHERE
 def list_workspaces(args: Given) -> Envelope:
     """The team's workspaces. Raises JobError as ``admin.team.list_workspaces``."""
     require_positive(args.limit)
@@ -260,6 +261,7 @@ def list_workspaces(args: Given) -> Envelope:
     type=int,
     default=0,
 )
+@ANYWHERE
 def serve(args: Given) -> Envelope:
     """Run the gateway until it is ended. Raises JobError as ``gateway.serving.serve``."""
     opening.require_driver()
@@ -289,6 +291,7 @@ def serve(args: Given) -> Envelope:
     "the address for them (default 127.0.0.1); they have no names and no texts",
     default="127.0.0.1",
 )
+@ANYWHERE
 def pool(args: Given) -> Envelope:
     """Run a pool of workers until it is ended. Raises JobError as ``pool.running.run``; ARGUMENT_INVALID."""
     opening.require_driver()
@@ -362,6 +365,7 @@ def people(args: Given) -> Envelope:
     opening.require_driver()
     from ..admin import people as admin_people
 
+    args.anywhere = True
     return envelope.success(**admin_people.asked(args.settings, args))
 
 
