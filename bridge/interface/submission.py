@@ -11,14 +11,16 @@ import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from jobs import client, launch, spool
+from jobs import client, clock, heartbeat, launch, spool
 from jobs.errors import JobError
 from jobs.kinds import BY_NAME
 from jobs.layout import Workspace, find_workspace
+from jobs.lock import is_held
 from jobs.model import Record
 
 from .. import trust
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST_DECISION, _LONGEST_TOPIC = 300, 60  # characters
+_SURE_SECONDS = 5.0  # of waiting, before a heartbeat is taken for that of the worker that holds the lock
 
 
 def submit(
@@ -137,20 +140,34 @@ def _say(text: str) -> None:
 
 
 class WaitNotices:
-    """Prints why a job waits for another attempt, or for the team: each error code once, on stderr."""
+    """Prints why a job waits: for another attempt, for the team, or for a worker that is paused or hangs. Each reason
+    once, on stderr."""
 
     def __init__(self, workspace: Workspace, say: Callable[[str], None] = _say) -> None:
         self._workspace = workspace
         self._say = say
-        self._printed_codes: set[str] = set()
+        self._printed: set[str] = set()
+        self._began = time.monotonic()
 
     def __call__(self, record: Record | None) -> None:
-        if record is None or record.ended:
-            return
-        error = record.error if record.state == "retrying" else last_try.error_of(self._workspace)
-        if error is not None and error["code"] not in self._printed_codes:
-            self._printed_codes.add(error["code"])
-            self._say(f"The job waits: {error['message']} {error['remediation']}")
+        if record is None or not record.ended:
+            for reason, text in self._reasons(record):
+                if reason not in self._printed:
+                    self._printed.add(reason)
+                    self._say(f"The job waits: {text}")
+
+    def _reasons(self, record: Record | None) -> Iterator[tuple[str, str]]:
+        paths = self._workspace.spool
+        if record is not None:
+            error = record.error if record.state == "retrying" else last_try.error_of(self._workspace)
+            if error is not None:
+                yield error["code"], f"{error['message']} {error['remediation']}"
+        if paths.paused.exists() and (record is None or record.state != "running"):
+            yield "paused", "the worker is paused and starts no job. To go on: cognee-memory jobs resume."
+        if time.monotonic() - self._began >= _SURE_SECONDS and is_held(paths.lock):
+            silent = heartbeat.age_seconds(heartbeat.read(paths), clock.now()) or 0.0
+            if silent > heartbeat.STALE_SECONDS:
+                yield "silent", f"the worker has given no sign for {silent:.0f} s. What to do: cognee-memory doctor."
 
 
 def payload_of(given: argparse.Namespace) -> dict[str, Any]:
