@@ -191,8 +191,8 @@ def ingest_payload(
     """The payload of an ingest job from the arguments of a command line. ``fields`` are keyed as ``SUMMARY_OPTIONS``,
     ``labels`` as ``memory.GIVEN``.
 
-    One text alone, or decisions alone, are a summary whose topic and context are made of them. A first text of ``-`` is
-    what standard input gives.
+    One text alone, or decisions alone, are a summary whose topic and context are made of them; so is one text beside
+    fields that do not say the same. A first text of ``-`` is what standard input gives.
 
     Raises JobError: ARGUMENT_INVALID when a text is missing, a label has no summary, a summary is given in two ways, or
     the importance is no number; and as ``read_json_argument``.
@@ -202,8 +202,13 @@ def ingest_payload(
         user_message = _standard_input()
     if fields:
         other = "--summary-json" if summary_json is not None else "--summary" if summary else None
-        _require_summary_alone(fields, other, user_message or assistant_message)
         by_field: dict[str, Any] = {SUMMARY_OPTIONS[name][0]: value for name, value in fields.items()}
+        # A text beside them is the decision or the context; a lone word rather belongs to an option without quotes.
+        if user_message and " " in user_message.strip() and not (assistant_message or other):
+            stated = _of_text(user_message)
+            if stated.keys().isdisjoint(by_field):
+                by_field, user_message = stated | by_field, None
+        _require_summary_alone(next(iter(fields)), by_field, other, user_message or assistant_message)
         return {"summary": _named(by_field) | given | _weight(importance) | _present(created_at=timestamp)}
     if summary_json is not None:
         summary_fields = read_json_argument(summary_json)
@@ -226,12 +231,12 @@ def ingest_payload(
     return {"conversation": conversation | _weight(importance) | _present(timestamp=timestamp)}
 
 
-def _require_summary_alone(fields: Mapping[str, Any], other: str | None, message: str | None) -> None:
+def _require_summary_alone(first: str, by_field: Mapping[str, Any], other: str | None, message: str | None) -> None:
     """Raises JobError: ARGUMENT_INVALID if a summary by its fields lacks one, or comes with another way or a message.
 
-    ``other`` is the option of another way.
+    ``first`` is the first option's name, ``other`` the option of another way.
     """
-    option = _option(next(iter(fields)))
+    option = _option(first)
     if other is not None:
         raise JobError("ARGUMENT_INVALID", f"{option} and {other} are two ways to give a summary. Use one of them.")
     if message is not None:
@@ -239,10 +244,11 @@ def _require_summary_alone(fields: Mapping[str, Any], other: str | None, message
         raise JobError(
             "ARGUMENT_INVALID",
             f"{option} gives a summary by its fields, so the message {shown!r} has no place.",
-            remediation="Put the text of each option in quotes. For a conversation, leave out the summary's options.",
+            remediation="Put the text of each option in quotes, and each decision behind --decision. For a"
+            " conversation, leave out the summary's options.",
         )
     for name in ("topic", "context"):
-        if name not in fields and "decision" not in fields:
+        if name not in by_field and "decisions" not in by_field:
             message = f"A summary needs --topic and --context, or a --decision; {_option(name)} is missing."
             raise JobError("ARGUMENT_INVALID", message)
 

@@ -394,6 +394,8 @@ INGESTED = [
     (["\u6c38" * 70], alone("\u6c38" * 59 + "…", "\u6c38" * 70, "\u6c38" * 70)),
     (["--decision", "A.", "--decision", "B."], alone("A. B.", None, "A.", "B.")),
     (["--topic", "T", "--decision", "A."], alone("T", "A.", "A.")),
+    (["Use tabs.", "--topic", "T"], alone("T", "Use tabs.", "Use tabs.")),
+    ([LONG, "--decision", "A."], alone("A.", LONG, "A.")),
 ]
 
 
@@ -412,6 +414,7 @@ TWO_FORMS = [
     (["--topic", "A", "--context", "B", "--summary-json", "{}"], "--topic and --summary-json are two ways"),
     (["--decision", "A", "--summary", "text"], "--decision and --summary are two ways"),
     (["--topic", "A", "--context", "B", "--decision", "Use", "PostgreSQL"], "the message 'PostgreSQL'"),
+    (["--topic", "Sign", "in"], "behind --decision"),
     (["--topic", "A", "--rationale", "B"], "--context is missing"),
     (["--context", "A"], "--topic is missing"),
     (["Which", "database", "PostgreSQL"], "3 texts were given"),
