@@ -13,15 +13,16 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from jobs import client, clock, heartbeat, launch, spool
+from jobs import client, clock, heartbeat, launch, lifecycle, spool
 from jobs.errors import JobError
 from jobs.kinds import BY_NAME
 from jobs.layout import Workspace, find_workspace
 from jobs.lock import is_held
-from jobs.model import Record
+from jobs.model import Job, Record
 
 from .. import trust
 from ..memory import GIVEN
@@ -59,12 +60,11 @@ def submit(
     its answer.
 
     Raises JobError: ARGUMENT_INVALID when the payload or the correlation id is invalid; as ``opening.require_model``
-    for a kind that stores memories; FILE_TOO_LARGE, JSON_INVALID and DISK_FULL for what the worker would reject; with
-    ``wait``, JOB_ID_CONFLICT when another job has the id, WAIT_TIMEOUT, and the error of a job that did not succeed;
-    and as ``client.submit`` and ``launch.start``.
+    for a kind that stores memories; as ``require_acceptable``; with ``wait``, JOB_ID_CONFLICT when another job
+    has the id, WAIT_TIMEOUT, and the error of a job that did not succeed; and as ``client.submit`` and
+    ``launch.start``.
     """
     from jobs.check import check  # not at the top: it imports pydantic
-    from jobs.parse import read_json
     from jobs.payloads import PAYLOADS
 
     from ..store.opening import require_model
@@ -77,13 +77,8 @@ def submit(
     if correlation_id is not None and not 1 <= len(correlation_id) <= 256:
         raise JobError("ARGUMENT_INVALID", "A correlation id has 1 to 256 characters.")
     trust.adopt(workspace, settings.config_folder)  # before the drop: files that wait in an unmarked folder are not run
-
-    def check_file(data: bytes) -> None:  # what the worker would reject, which nobody who does not wait would learn
-        if len(data) > settings.max_job_bytes:
-            raise JobError("FILE_TOO_LARGE")
-        read_json(data)
-        spool.require_free(shutil.disk_usage(workspace.root).free, settings.min_free_bytes)
-
+    # What the worker would reject is refused here: nobody who does not wait would learn of it.
+    check_file = partial(require_acceptable, workspace, settings)
     dropped = client.submit(workspace.spool, kind, payload, check=check_file, **fields)
     started = launch.start(workspace, leave_when_idle=True) if start else False
     submission: Submission = {
@@ -118,6 +113,31 @@ def submit(
         "elapsed_ms": record.elapsed_ms,
     }
     return ended
+
+
+def require_acceptable(workspace: Workspace, settings: Settings, job_id: str, data: bytes) -> Job:
+    """The job in the content of a file that is about to be dropped.
+
+    Raises the JobError with which the worker would reject it: FILE_TOO_LARGE, METADATA_BROKEN, as ``parse_job``, and as
+    ``lifecycle.decide``.
+    """
+    from jobs.parse import parse_job
+    from jobs.payloads import Ingest
+
+    from ..text.template import parse
+
+    if len(data) > settings.max_job_bytes:
+        raise JobError("FILE_TOO_LARGE")
+    job = parse_job(job_id, data, max_attempts=settings.max_attempts, test_jobs=settings.test_jobs)
+    if isinstance(job.payload, Ingest) and job.payload.summary_text is not None:
+        parse(job.payload.summary_text)
+    try:
+        earlier = spool.read_record(workspace.spool, job_id)
+    except ValueError as error:
+        raise JobError("JOB_ID_CONFLICT", f"The record under the id {job_id!r} is damaged.") from error
+    room = settings.max_active_jobs - sum(1 for _ in workspace.spool.active.glob("*.json"))
+    lifecycle.decide(job, earlier, room, shutil.disk_usage(workspace.root).free, settings.min_free_bytes)
+    return job
 
 
 def require_success(record: Record) -> None:

@@ -587,7 +587,10 @@ def test_a_topic_is_named_once(place: Place, command: str) -> None:
     assert not place.workspace.spool.root.exists() or not spool.inbox(place.workspace.spool)
 
 
-REFUSED = [("a" * 3_000_000, "FILE_TOO_LARGE"), ("a \0", "JSON_INVALID"), ("a", "DISK_FULL")]
+REFUSED = [
+    ("a" * 3_000_000, "FILE_TOO_LARGE"), ("a \0", "JSON_INVALID"), ("a", "DISK_FULL"), ("a", "BACKLOG_FULL"),
+    ("**Metadata:**\n- Status: Nope", "METADATA_BROKEN"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "code"), REFUSED, ids=[code for _, code in REFUSED])
@@ -595,7 +598,8 @@ def test_what_the_worker_would_reject_is_refused_before_the_drop(
     place: Place, text: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COGNEE_MEMORY_MIN_FREE_BYTES", str(9 * 10**12) if code == "DISK_FULL" else "0")
-    payload = {"summary": {"topic": "a", "context": text}}
+    monkeypatch.setenv("COGNEE_MEMORY_MAX_ACTIVE_JOBS", "0" if code == "BACKLOG_FULL" else "9")
+    payload = {"summary_text": text}
     with pytest.raises(JobError) as error:
         submission.submit(place.workspace, load(), "ingest", payload, start=False)
     assert error.value.code == code

@@ -19,7 +19,6 @@ from jobs.model import Job, Record, encode
 from jobs.states import ENDS, State
 from worker.inbox import intake as intake_module
 from worker.inbox.control import Control
-from worker.inbox.intake import decide
 from worker.scheduling import recovery
 
 
@@ -224,7 +223,7 @@ def record(state: State, of: Job, generation: int = 1) -> Record:
 
 
 def decided(new: Job, earlier: Record | None = None, room: int = 1, free: int = 200 * MIB) -> int | None:
-    return decide(new, earlier, room, free, 100 * MIB)
+    return lifecycle.decide(new, earlier, room, free, 100 * MIB)
 
 
 def rejected(*given: Any, **more: Any) -> JobError:
