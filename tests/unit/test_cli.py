@@ -406,10 +406,6 @@ def test_an_ingest_drops_what_its_arguments_say(place: Place, arguments: list[st
     assert json.loads(place.spool.dropped("mine").read_bytes())["payload"] == payload
 
 
-def test_an_ingest_says_the_id_that_its_job_got(place: Place) -> None:
-    assert place.spool.dropped(place.json("ingest", "--no-start", "Use tabs.")["job_id"]).exists()
-
-
 TWO_FORMS = [
     (["--topic", "A", "--context", "B", "--summary-json", "{}"], "--topic and --summary-json are two ways"),
     (["--decision", "A", "--summary", "text"], "--decision and --summary are two ways"),
@@ -573,7 +569,8 @@ def test_whoever_stops_waiting_is_told_how_to_find_the_job(
     assert len(named) == 3
 
 
-def test_a_program_that_has_waited_in_vain_learns_the_jobs_id(place: Place) -> None:
+def test_a_program_learns_the_jobs_id_also_where_it_has_waited_in_vain(place: Place) -> None:
+    assert place.spool.dropped(place.json("ingest", "--no-start", "Use tabs.")["job_id"]).exists()
     found = place.json("migrate", "--dry-run", "--no-start", "--timeout", "0.01")
     assert found["error_code"] == "WAIT_TIMEOUT"
     job_id = found["error_details"]["job_id"]

@@ -74,15 +74,12 @@ def test_settings_of_another_form_are_refused(text: str) -> None:
         CLAUDE_CODE.added(text, COMMAND)
 
 
-def test_a_notification_goes_before_the_tables_and_comments_stay() -> None:
+def test_a_notification_goes_before_the_tables_and_replaces_no_other_and_comments_stay() -> None:
     before = '# my model\nmodel = "o5" # fast\n\n[profiles.a]\nx = 1\n'
     added = CODEX.added(before, COMMAND)
     assert tomllib.loads(added)["notify"] == list(COMMAND)
     assert added.endswith(before)
     assert (CODEX.added(added, COMMAND), CODEX.removed(added)) == (added, before)
-
-
-def test_a_notification_of_another_program_is_not_replaced() -> None:
     assert CODEX.added('notify = ["beep"]\n', COMMAND) == 'notify = ["beep"]\n'
 
 

@@ -242,9 +242,7 @@ def test_a_damaged_note_is_none(workspace: Workspace, damaged: bytes) -> None:
     assert is_let_in(workspace, NOW)
 
 
-def test_who_waits_for_a_job_is_told_once_what_it_waits_for(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_waits_is_told_once_for_what(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(submission, "_SURE_SECONDS", 0)
     monkeypatch.setattr(submission, "is_held", lambda path: True)
     said: list[str] = []
