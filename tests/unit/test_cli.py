@@ -599,8 +599,7 @@ def test_what_the_worker_would_reject_is_refused_before_the_drop(
     payload = {"summary_text": text}
     with pytest.raises(JobError) as error:
         submission.submit(place.workspace, load(), "ingest", payload, start=False)
-    assert error.value.code == code
-    assert not spool.inbox(place.workspace.spool)
+    assert (error.value.code, spool.inbox(place.workspace.spool)) == (code, [])
 
 
 def test_a_secret_in_front_of_the_cut_is_left_out_of_the_topic() -> None:
