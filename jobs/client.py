@@ -40,11 +40,11 @@ def submit(
     payload: dict[str, Any],
     *,
     job_id: str | None = None,
-    check: Callable[[bytes], object] = len,
+    check: Callable[[str, bytes], object] = lambda job_id, data: None,
     **fields: Any,
 ) -> Submitted:
     """Drop a job; on return the drop survives a power cut. ``fields`` are further fields of the job file. ``check``
-    gets the file's content before the drop, and raises what speaks against it.
+    gets its id and the file's content before the drop, and raises what speaks against it.
 
     Raises JobError: JOB_INVALID for a malformed id and for values that JSON cannot hold, JOB_ID_CONFLICT when another
     job with that id waits in the inbox. The worker checks everything else; its answer is the record (or the reason in
@@ -65,7 +65,7 @@ def submit(
         data, digest = encode(job), job_digest(kind, payload)
     except (TypeError, ValueError, RecursionError) as error:
         raise JobError("JOB_INVALID", f"The job cannot be written as JSON: {error}.") from error
-    check(data)
+    check(job_id, data)
     # Overwriting another drop would lose a job that its client believes to be safe.
     if dropped_digest(paths, job_id) not in (None, digest):
         raise JobError("JOB_ID_CONFLICT", f"The id {job_id!r} belongs to another job, which waits in the inbox.")

@@ -123,6 +123,24 @@ class IllegalTransition(Exception):
     """The record's state does not allow the event: a stale message or a late result."""
 
 
+def decide(job: Job, earlier: Record | None, room: int, free_bytes: int, min_free_bytes: int) -> int | None:
+    """The generation of its id as which a valid job is accepted; None if the same job was accepted before.
+
+    Decided from the record with its id (``earlier``) and the free room. ``room``: the number of jobs that may still be
+    accepted. Raises JobError: JOB_ID_CONFLICT, BACKLOG_FULL or DISK_FULL.
+    """
+    if earlier is not None and earlier.state != "rejected":
+        if earlier.job_sha256 == job.sha256:
+            return None
+        raise JobError("JOB_ID_CONFLICT", f"The id {job.job_id!r} belongs to another job, which is {earlier.state}.")
+    if room <= 0:
+        raise JobError("BACKLOG_FULL")
+    if free_bytes < min_free_bytes:
+        mib = free_bytes // (1024 * 1024)
+        raise JobError("DISK_FULL", f"The disk has {mib} MiB left; {min_free_bytes // (1024 * 1024)} are kept free.")
+    return earlier.generation + 1 if earlier else 1
+
+
 def accept(job: Job, now: datetime, generation: int = 1) -> Record:
     """The first record of an accepted job: state ``queued``."""
     return Record(

@@ -45,13 +45,6 @@ def make_root(spool: SpoolPaths) -> None:
     files.ignore_in_git(spool.root)
 
 
-def require_free(free_bytes: int, min_free_bytes: int) -> None:
-    """Raises JobError: DISK_FULL if the disk has less than is kept free."""
-    if free_bytes < min_free_bytes:
-        mib = free_bytes // (1024 * 1024)
-        raise JobError("DISK_FULL", f"The disk has {mib} MiB left; {min_free_bytes // (1024 * 1024)} are kept free.")
-
-
 def drop(spool: SpoolPaths, job_id: str, data: bytes) -> Path:
     """Write a job file into the inbox durably, as the protocol requires: write, sync, rename. Returns its path.
 

@@ -11,15 +11,18 @@ import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from jobs import client, launch, spool
+from jobs import client, clock, heartbeat, launch, lifecycle, spool
 from jobs.errors import JobError
 from jobs.kinds import BY_NAME
 from jobs.layout import Workspace, find_workspace
-from jobs.model import Record
+from jobs.lock import is_held
+from jobs.model import Job, Record
 
 from .. import trust
 from ..memory import GIVEN
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST_DECISION, _LONGEST_TOPIC = 300, 60  # characters
+_SURE_SECONDS = 5.0  # of waiting, before a heartbeat is taken for that of the worker that holds the lock
 
 
 def submit(
@@ -56,12 +60,11 @@ def submit(
     its answer.
 
     Raises JobError: ARGUMENT_INVALID when the payload or the correlation id is invalid; as ``opening.require_model``
-    for a kind that stores memories; FILE_TOO_LARGE, JSON_INVALID and DISK_FULL for what the worker would reject; with
-    ``wait``, JOB_ID_CONFLICT when another job has the id, WAIT_TIMEOUT, and the error of a job that did not succeed;
-    and as ``client.submit`` and ``launch.start``.
+    for a kind that stores memories; as ``require_acceptable``; with ``wait``, JOB_ID_CONFLICT when another job
+    has the id, WAIT_TIMEOUT, and the error of a job that did not succeed; and as ``client.submit`` and
+    ``launch.start``.
     """
     from jobs.check import check  # not at the top: it imports pydantic
-    from jobs.parse import read_json
     from jobs.payloads import PAYLOADS
 
     from ..store.opening import require_model
@@ -74,13 +77,8 @@ def submit(
     if correlation_id is not None and not 1 <= len(correlation_id) <= 256:
         raise JobError("ARGUMENT_INVALID", "A correlation id has 1 to 256 characters.")
     trust.adopt(workspace, settings.config_folder)  # before the drop: files that wait in an unmarked folder are not run
-
-    def check_file(data: bytes) -> None:  # what the worker would reject, which nobody who does not wait would learn
-        if len(data) > settings.max_job_bytes:
-            raise JobError("FILE_TOO_LARGE")
-        read_json(data)
-        spool.require_free(shutil.disk_usage(workspace.root).free, settings.min_free_bytes)
-
+    # What the worker would reject is refused here: nobody who does not wait would learn of it.
+    check_file = partial(require_acceptable, workspace, settings)
     dropped = client.submit(workspace.spool, kind, payload, check=check_file, **fields)
     started = launch.start(workspace, leave_when_idle=True) if start else False
     submission: Submission = {
@@ -117,6 +115,31 @@ def submit(
     return ended
 
 
+def require_acceptable(workspace: Workspace, settings: Settings, job_id: str, data: bytes) -> Job:
+    """The job in the content of a file that is about to be dropped.
+
+    Raises the JobError with which the worker would reject it: FILE_TOO_LARGE, METADATA_BROKEN, as ``parse_job``, and as
+    ``lifecycle.decide``.
+    """
+    from jobs.parse import parse_job
+    from jobs.payloads import Ingest
+
+    from ..text.template import parse
+
+    if len(data) > settings.max_job_bytes:
+        raise JobError("FILE_TOO_LARGE")
+    job = parse_job(job_id, data, max_attempts=settings.max_attempts, test_jobs=settings.test_jobs)
+    if isinstance(job.payload, Ingest) and job.payload.summary_text is not None:
+        parse(job.payload.summary_text)
+    try:
+        earlier = spool.read_record(workspace.spool, job_id)
+    except ValueError as error:
+        raise JobError("JOB_ID_CONFLICT", f"The record under the id {job_id!r} is damaged.") from error
+    room = settings.max_active_jobs - sum(1 for _ in workspace.spool.active.glob("*.json"))
+    lifecycle.decide(job, earlier, room, shutil.disk_usage(workspace.root).free, settings.min_free_bytes)
+    return job
+
+
 def require_success(record: Record) -> None:
     """Raises the JobError of an ended job unless it succeeded; CANCELLED for a cancelled one, whose record may still
     have the error of its last attempt."""
@@ -137,20 +160,34 @@ def _say(text: str) -> None:
 
 
 class WaitNotices:
-    """Prints why a job waits for another attempt, or for the team: each error code once, on stderr."""
+    """Prints why a job waits: for another attempt, for the team, or for a worker that is paused or hangs. Each reason
+    once, on stderr."""
 
     def __init__(self, workspace: Workspace, say: Callable[[str], None] = _say) -> None:
         self._workspace = workspace
         self._say = say
-        self._printed_codes: set[str] = set()
+        self._printed: set[str] = set()
+        self._began = time.monotonic()
 
     def __call__(self, record: Record | None) -> None:
-        if record is None or record.ended:
-            return
-        error = record.error if record.state == "retrying" else last_try.error_of(self._workspace)
-        if error is not None and error["code"] not in self._printed_codes:
-            self._printed_codes.add(error["code"])
-            self._say(f"The job waits: {error['message']} {error['remediation']}")
+        if record is None or not record.ended:
+            for reason, text in self._reasons(record):
+                if reason not in self._printed:
+                    self._printed.add(reason)
+                    self._say(f"The job waits: {text}")
+
+    def _reasons(self, record: Record | None) -> Iterator[tuple[str, str]]:
+        paths = self._workspace.spool
+        if record is not None:
+            error = record.error if record.state == "retrying" else last_try.error_of(self._workspace)
+            if error is not None:
+                yield error["code"], f"{error['message']} {error['remediation']}"
+        if paths.paused.exists() and (record is None or record.state != "running"):
+            yield "paused", "the worker is paused and starts no job. To go on: cognee-memory jobs resume."
+        if time.monotonic() - self._began >= _SURE_SECONDS and is_held(paths.lock):
+            silent = heartbeat.age_seconds(heartbeat.read(paths), clock.now()) or 0.0
+            if silent > heartbeat.STALE_SECONDS:
+                yield "silent", f"the worker has given no sign for {silent:.0f} s. What to do: cognee-memory doctor."
 
 
 def payload_of(given: argparse.Namespace) -> dict[str, Any]:
@@ -174,8 +211,8 @@ def ingest_payload(
     """The payload of an ingest job from the arguments of a command line. ``fields`` are keyed as ``SUMMARY_OPTIONS``,
     ``labels`` as ``memory.GIVEN``.
 
-    One text alone, or decisions alone, are a summary whose topic and context are made of them. A first text of ``-`` is
-    what standard input gives.
+    One text alone, or decisions alone, are a summary whose topic and context are made of them; so is one text beside
+    fields that do not say the same. A first text of ``-`` is what standard input gives.
 
     Raises JobError: ARGUMENT_INVALID when a text is missing, a label has no summary, a summary is given in two ways, or
     the importance is no number; and as ``read_json_argument``.
@@ -185,8 +222,13 @@ def ingest_payload(
         user_message = _standard_input()
     if fields:
         other = "--summary-json" if summary_json is not None else "--summary" if summary else None
-        _require_summary_alone(fields, other, user_message or assistant_message)
         by_field: dict[str, Any] = {SUMMARY_OPTIONS[name][0]: value for name, value in fields.items()}
+        # A text beside them is the decision or the context; a lone word rather belongs to an option without quotes.
+        if user_message and " " in user_message.strip() and not (assistant_message or other):
+            stated = _of_text(user_message)
+            if stated.keys().isdisjoint(by_field):
+                by_field, user_message = stated | by_field, None
+        _require_summary_alone(next(iter(fields)), by_field, other, user_message or assistant_message)
         return {"summary": _named(by_field) | given | _weight(importance) | _present(created_at=timestamp)}
     if summary_json is not None:
         summary_fields = read_json_argument(summary_json)
@@ -209,12 +251,12 @@ def ingest_payload(
     return {"conversation": conversation | _weight(importance) | _present(timestamp=timestamp)}
 
 
-def _require_summary_alone(fields: Mapping[str, Any], other: str | None, message: str | None) -> None:
+def _require_summary_alone(first: str, by_field: Mapping[str, Any], other: str | None, message: str | None) -> None:
     """Raises JobError: ARGUMENT_INVALID if a summary by its fields lacks one, or comes with another way or a message.
 
-    ``other`` is the option of another way.
+    ``first`` is the first option's name, ``other`` the option of another way.
     """
-    option = _option(next(iter(fields)))
+    option = _option(first)
     if other is not None:
         raise JobError("ARGUMENT_INVALID", f"{option} and {other} are two ways to give a summary. Use one of them.")
     if message is not None:
@@ -222,10 +264,11 @@ def _require_summary_alone(fields: Mapping[str, Any], other: str | None, message
         raise JobError(
             "ARGUMENT_INVALID",
             f"{option} gives a summary by its fields, so the message {shown!r} has no place.",
-            remediation="Put the text of each option in quotes. For a conversation, leave out the summary's options.",
+            remediation="Put the text of each option in quotes, and each decision behind --decision. For a"
+            " conversation, leave out the summary's options.",
         )
     for name in ("topic", "context"):
-        if name not in fields and "decision" not in fields:
+        if name not in by_field and "decisions" not in by_field:
             message = f"A summary needs --topic and --context, or a --decision; {_option(name)} is missing."
             raise JobError("ARGUMENT_INVALID", message)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from .evidence import has_random_letters, is_dense, is_random
+from .evidence import has_random_letters, is_dense, is_random, reads_as_drawn
 
 # {kind: (substring in lower case of every text with such a name, the name as an expression)}, in the languages of the
 # program's texts and of others that memories are written in. A name may have any prefix. Each begins with letters that
@@ -18,6 +18,7 @@ from .evidence import has_random_letters, is_dense, is_random
 NAMES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "password": (
         ("pass", r"pass(?:w(?:or)?[dt]|phrase|e(?<=mot de passe)|(?<=_pass)|(?<![a-z]pass)(?=[=:]))"),
+        ("storepass", "storepass"), ("keypass", "keypass"),
         ("pwd", "pwd"), ("pw", "pw(?:(?<![a-z]pw)|(?<=bindpw)|(?<=rootpw))(?![a-z])"),
         ("kennwort", "kennwort"), ("mdp", r"mdp\b(?<![a-z]mdp)"), ("contrase", "contrase[ñn]a"),
         ("clave", r"clave\b(?<![a-z]clave)(?!\sde\sapi)"), ("senha", r"senha\b(?<![a-z]senha)"), ("парол", "парол[ья]"),
@@ -96,16 +97,28 @@ PROGRAMS: tuple[tuple[str, str], ...] = (
     ("sshpass", rf"\bsshpass\s{{1,4}}-p(?P<op>)\s{{0,4}}{_VALUE}"),
     ("mysql", rf"\s-p(?P<op>){_VALUE}"),
     ("redis-cli", rf"\s-a(?P<op>)\s{{1,4}}{_VALUE}"),
+    (
+        "login",  # "docker login -u ci -p …": nothing stands between but options, and a registry's name or address
+        r"\blogin(?:[\s\\]{1,8}+(?!-p)(?:--?[a-z][\w-]{0,40}+(?:[ =](?!-)\S{1,128}+)?"
+        rf"|(?=[^\s@]{{0,64}}[.:/])[^\s@]{{1,128}}+)){{0,6}}[\s\\]{{1,8}}+-p(?P<op>)[ =]?{_VALUE}",
+    ),
+    (
+        "nmcli",
+        r"\bnmcli\s[^\n]{1,80}?\b(?:connect|modify|add|hotspot)\s[^\n]{1,80}?(?:\spassword|[ .-]psk)"
+        rf"(?P<op>)\s{{1,4}}{_VALUE}",
+    ),
+    ("/user:", rf"\bnet\s{{1,4}}use\s[^\n]{{1,160}}?\s/user:\S{{1,64}}+(?P<op>)\s{{1,4}}{_VALUE}"),
+    ("/user:", rf"\bnet\s{{1,4}}use\s[^\n]{{0,8}}?\\\\\S{{1,128}}+(?P<op>)\s{{1,4}}{_VALUE}(?=\s{{1,4}}/user:)"),
     ("login", rf"\blogin\s{{1,8}}+\S{{1,128}}+\s{{1,8}}+passw(?:or)?d(?P<op>)\s{{1,8}}+{_VALUE}"),  # .netrc
     ("identified", rf"\bidentified\s(?:with\s\S{{1,40}}\s)?by(?P<op>)\s{{1,4}}{_VALUE}"),  # SQL
     ("convertto-securestring", rf"convertto-securestring\s(?:-[a-z]{{1,12}}\s){{0,3}}(?P<op>){_VALUE}"),
 )
 
-# A user and a password in one line: "credentials for the router: admin / …".
-LOGIN = rf" / {_VALUE}(?!\s/)"
+# A user and a password in one line: "credentials for the router: admin / …", "the user is anna, pass …".
+LOGIN = rf"(?: / |, (?:pass|pw|password) ){_VALUE}(?!\s/)"
 _LOGIN_BEFORE = re.compile(
-    r"(?:credential|login|account|zugang|anmelde?daten|identifiant|credencial|benutzer|user)[^\n:=|]{0,40}+[:=]\s{1,4}"
-    r"[\w.@+-]{1,40}\Z",
+    r"(?:credential|login|account|zugang|anmelde?daten|identifiant|credencial|benutzer|user)"
+    r"(?:\sis|[^\n:=|]{0,40}+[:=])\s{1,4}[\w.@+-]{1,40}\Z",
     re.IGNORECASE,
 )
 
@@ -190,7 +203,9 @@ def is_secret(match: re.Match[str], kind: str) -> bool:
         return False  # "the key in commit: …"
     if is_random(value) or (is_dense(value) and (is_password or op not in ("|", ":"))):
         return True
-    if (is_password and op not in ("|", "=") and _is_mixed(value)) or (op == "=" and _NUMBER.fullmatch(value)):
+    if is_password and op not in ("|", "=") and (_is_mixed(value) or reads_as_drawn(value)):
+        return True
+    if op == "=" and _NUMBER.fullmatch(value):
         return True
     if op == "|" or not _SIGNS.fullmatch(op):
         return False  # prose
@@ -216,7 +231,8 @@ def is_argument(match: re.Match[str], kind: str) -> bool:
 def is_login(match: re.Match[str], value: str) -> bool:
     """Whether a match of ``LOGIN`` is a password, not a path: a user stands before it, and it looks random."""
     before = match.string[max(0, match.start() - 128) : match.start()]
-    return (is_random(value) or is_dense(value)) and "/" not in value and _LOGIN_BEFORE.search(before) is not None
+    is_name = "/" in value or _ALGORITHM.search(value)
+    return (is_random(value) or is_dense(value)) and not is_name and _LOGIN_BEFORE.search(before) is not None
 
 
 def is_recovery_code(_: re.Match[str], codes: str) -> bool:

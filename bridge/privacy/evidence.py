@@ -95,10 +95,20 @@ def has_random_letters(value: str) -> bool:
     pairs = [pair for part in parts for pair in _PAIR.findall(part)]
     if len(pairs) < 8:
         return False
-    common = sum(pair.lower() in _COMMON_PAIRS for pair in pairs) / len(pairs)
+    common = _common_share(pairs)
     if common < (0.2 if len(pairs) < 20 else 0.3):
         return True
     return common < 0.35 and run_length("".join(parts)) < 3
+
+
+def reads_as_drawn(value: str) -> bool:
+    """Whether a word of both cases and digits changes between them more often than a name, with few common pairs."""
+    has_all = len(value) >= 10 and value.isalnum() and is_mixed(None, value)
+    return has_all and run_length(value) <= 3 and _common_share(_PAIR.findall(value)) < 0.3
+
+
+def _common_share(pairs: list[str]) -> float:
+    return sum(pair.lower() in _COMMON_PAIRS for pair in pairs) / max(1, len(pairs))
 
 
 def run_length(value: str) -> float:
@@ -136,7 +146,7 @@ def drawn_behind(prefix: str) -> Confirm:
     return is_drawn
 
 
-def is_mixed(_: re.Match[str], secret: str) -> bool:
+def is_mixed(_: object, secret: str) -> bool:
     """Whether it has small letters, capital letters and digits, unlike most names in programs."""
     return all(re.search(wanted, secret) for wanted in ("[a-z]", "[A-Z]", "[0-9]"))
 
@@ -198,5 +208,5 @@ def is_bearer(_: re.Match[str], secret: str) -> bool:
 
 
 def is_url_password(match: re.Match[str], secret: str) -> bool:
-    """Whether it is neither a port nor the user's name again, which is a placeholder."""
-    return not re.fullmatch(r"\d{1,5}", secret) and match["user"] != secret
+    """Whether it is neither a port, perhaps with a ``#`` behind, nor the user's name again, which is a placeholder."""
+    return not re.fullmatch(r"\d{1,5}|\d{2,5}#.*", secret) and match["user"] != secret

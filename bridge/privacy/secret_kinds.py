@@ -140,7 +140,7 @@ def _assigned(name: str, rows: Iterable[tuple[str, str]]) -> Kind:
 
         for anchor, expression in assigned_secrets.PROGRAMS:
             forms += _values([anchor], expression, is_one=is_argument, any_case=True)
-        forms += _values([" / "], assigned_secrets.LOGIN, is_one=assigned_secrets.is_login)
+        forms += _values([" / ", ", p"], assigned_secrets.LOGIN, is_one=assigned_secrets.is_login)
         forms += _values([], random_words.PASSWORD, is_one=random_words.is_password, shape="word")
     return Kind(name, forms)
 
@@ -261,6 +261,11 @@ KINDS: Sequence[Kind] = (
     Kind("url-password", _values(
         ["://"],
         r"://(?P<user>[^\s:/?#@\[\]\"'<>\\`]{0,128}+):(?P<secret>[^\s/?\"'<>\\`]{1,256})@(?=[\w.\[-]|\Z)",
+        # No pages are behind these: a sign that ends a web address's host belongs to the password, unless a port is
+        # before it.
+        r"\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|clickhouse)(?:\+\w{1,16})?://"
+        r"(?P<user>[^\s:/?#@\[\]\"'<>\\`]{0,128}+):(?!\d{1,5}[/?,])"
+        r"(?P<secret>(?:[^\s:=\"'<>\\`]|:(?!//)|(?<=\w)'(?=\w)){1,128})@(?=[\w.\[-]|\Z)",
         is_one=evidence.is_url_password,
     )),
     *(_assigned(name, rows) for name, rows in assigned_secrets.NAMES.items()),

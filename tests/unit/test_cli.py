@@ -394,6 +394,8 @@ INGESTED = [
     (["\u6c38" * 70], alone("\u6c38" * 59 + "…", "\u6c38" * 70, "\u6c38" * 70)),
     (["--decision", "A.", "--decision", "B."], alone("A. B.", None, "A.", "B.")),
     (["--topic", "T", "--decision", "A."], alone("T", "A.", "A.")),
+    (["Use tabs.", "--topic", "T"], alone("T", "Use tabs.", "Use tabs.")),
+    ([LONG, "--decision", "A."], alone("A.", LONG, "A.")),
 ]
 
 
@@ -404,14 +406,11 @@ def test_an_ingest_drops_what_its_arguments_say(place: Place, arguments: list[st
     assert json.loads(place.spool.dropped("mine").read_bytes())["payload"] == payload
 
 
-def test_an_ingest_says_the_id_that_its_job_got(place: Place) -> None:
-    assert place.spool.dropped(place.json("ingest", "--no-start", "Use tabs.")["job_id"]).exists()
-
-
 TWO_FORMS = [
     (["--topic", "A", "--context", "B", "--summary-json", "{}"], "--topic and --summary-json are two ways"),
     (["--decision", "A", "--summary", "text"], "--decision and --summary are two ways"),
     (["--topic", "A", "--context", "B", "--decision", "Use", "PostgreSQL"], "the message 'PostgreSQL'"),
+    (["--topic", "Sign", "in"], "behind --decision"),
     (["--topic", "A", "--rationale", "B"], "--context is missing"),
     (["--context", "A"], "--topic is missing"),
     (["Which", "database", "PostgreSQL"], "3 texts were given"),
@@ -570,7 +569,8 @@ def test_whoever_stops_waiting_is_told_how_to_find_the_job(
     assert len(named) == 3
 
 
-def test_a_program_that_has_waited_in_vain_learns_the_jobs_id(place: Place) -> None:
+def test_a_program_learns_the_jobs_id_also_where_it_has_waited_in_vain(place: Place) -> None:
+    assert place.spool.dropped(place.json("ingest", "--no-start", "Use tabs.")["job_id"]).exists()
     found = place.json("migrate", "--dry-run", "--no-start", "--timeout", "0.01")
     assert found["error_code"] == "WAIT_TIMEOUT"
     job_id = found["error_details"]["job_id"]
@@ -584,7 +584,10 @@ def test_a_topic_is_named_once(place: Place, command: str) -> None:
     assert not place.workspace.spool.root.exists() or not spool.inbox(place.workspace.spool)
 
 
-REFUSED = [("a" * 3_000_000, "FILE_TOO_LARGE"), ("a \0", "JSON_INVALID"), ("a", "DISK_FULL")]
+REFUSED = [
+    ("a" * 3_000_000, "FILE_TOO_LARGE"), ("a \0", "JSON_INVALID"), ("a", "DISK_FULL"), ("a", "BACKLOG_FULL"),
+    ("**Metadata:**\n- Status: Nope", "METADATA_BROKEN"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "code"), REFUSED, ids=[code for _, code in REFUSED])
@@ -592,11 +595,11 @@ def test_what_the_worker_would_reject_is_refused_before_the_drop(
     place: Place, text: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COGNEE_MEMORY_MIN_FREE_BYTES", str(9 * 10**12) if code == "DISK_FULL" else "0")
-    payload = {"summary": {"topic": "a", "context": text}}
+    monkeypatch.setenv("COGNEE_MEMORY_MAX_ACTIVE_JOBS", "0" if code == "BACKLOG_FULL" else "9")
+    payload = {"summary_text": text}
     with pytest.raises(JobError) as error:
         submission.submit(place.workspace, load(), "ingest", payload, start=False)
-    assert error.value.code == code
-    assert not spool.inbox(place.workspace.spool)
+    assert (error.value.code, spool.inbox(place.workspace.spool)) == (code, [])
 
 
 def test_a_secret_in_front_of_the_cut_is_left_out_of_the_topic() -> None:

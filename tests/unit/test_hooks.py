@@ -64,25 +64,19 @@ def test_settings_keep_all_they_had_and_lose_only_what_is_ours(others: dict[str,
     assert json.loads(CLAUDE_CODE.removed(added)) == before
 
 
-def test_the_indentation_of_the_settings_stays() -> None:
-    assert '\n    "model"' in CLAUDE_CODE.added('{\n    "model": "opus"\n}\n', COMMAND)
-
-
 @pytest.mark.parametrize("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"SessionEnd": {}}}', "// comment\n{}"])
 def test_settings_of_another_form_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"its? "):
         CLAUDE_CODE.added(text, COMMAND)
 
 
-def test_a_notification_goes_before_the_tables_and_comments_stay() -> None:
+def test_what_the_person_wrote_keeps_its_form_and_a_notification_goes_before_the_tables() -> None:
+    assert '\n    "model"' in CLAUDE_CODE.added('{\n    "model": "opus"\n}\n', COMMAND)
     before = '# my model\nmodel = "o5" # fast\n\n[profiles.a]\nx = 1\n'
     added = CODEX.added(before, COMMAND)
     assert tomllib.loads(added)["notify"] == list(COMMAND)
     assert added.endswith(before)
     assert (CODEX.added(added, COMMAND), CODEX.removed(added)) == (added, before)
-
-
-def test_a_notification_of_another_program_is_not_replaced() -> None:
     assert CODEX.added('notify = ["beep"]\n', COMMAND) == 'notify = ["beep"]\n'
 
 

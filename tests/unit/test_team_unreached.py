@@ -14,7 +14,7 @@ import loopback
 import pytest
 from postgres import free_port
 
-from bridge.interface.submission import WaitNotices
+from bridge.interface import submission
 from bridge.search import listing
 from bridge.search.snapshot import open_snapshot
 from bridge.settings import load
@@ -242,16 +242,21 @@ def test_a_damaged_note_is_none(workspace: Workspace, damaged: bytes) -> None:
     assert is_let_in(workspace, NOW)
 
 
-def test_who_waits_for_a_job_is_told_once_what_it_waits_for(workspace: Workspace) -> None:
+def test_who_waits_is_told_once_for_what(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submission, "_SURE_SECONDS", 0)
+    monkeypatch.setattr(submission, "is_held", lambda path: True)
     said: list[str] = []
-    notices = WaitNotices(workspace, said.append)
+    notices = submission.WaitNotices(workspace, said.append)
     waits = Record(job_id="a", kind="noop", job_sha256="0", state="queued")
-    notices(None)
     notices(waits)
     last_try.note(workspace, REFUSED, NOW, 24)
-    notices(waits)
-    notices(waits)
-    assert said == ["The job waits: The token is revoked. Ask for a new one."]
+    workspace.spool.worker.mkdir(parents=True)
+    workspace.spool.paused.touch()
+    workspace.spool.heartbeat.write_text('{"heartbeat_at": "2026-01-01T00:00:00Z"}')
+    for record in (waits, None, waits):
+        notices(record)
+    assert said[0] == "The job waits: The token is revoked. Ask for a new one."
+    assert ["jobs resume" in said[1], "doctor" in said[2], len(said)] == [True, True, 3]
 
 
 def test_a_worker_that_ends_at_once_leaves_why(workspace: Workspace, tmp_path: Path) -> None:

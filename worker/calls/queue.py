@@ -5,7 +5,6 @@ cancelling, retrying and dismissing jobs.
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, get_args
@@ -19,7 +18,7 @@ from jobs.ids import is_job_id
 from jobs.kinds import BY_NAME
 from jobs.model import encode
 from jobs.rejected_files import rejections
-from jobs.states import ENDS, State
+from jobs.states import State
 
 from ..admin import requests, selection
 from ..admin.job_details import add_defaults, job_details
@@ -137,9 +136,10 @@ def submit(scope: Scope, settings: Settings, body: bytes, correlation_id: str | 
     workspace = scope.workspace
     if correlation_id is not None and not re.fullmatch(CORRELATION_ID, correlation_id):
         raise JobError("ARGUMENT_INVALID", "X-Correlation-Id has 1 to 256 visible ASCII characters.")
+    from bridge.interface.submission import require_acceptable
     from bridge.operations.refusals import require_accepted
     from jobs.check import check  # pydantic takes time to import, so only when a job is submitted
-    from jobs.parse import parse_job, read_json
+    from jobs.parse import read_json
     from jobs.payloads import JobFile
 
     value = read_json(body)
@@ -148,12 +148,8 @@ def submit(scope: Scope, settings: Settings, body: bytes, correlation_id: str | 
     add_defaults(value)
     if correlation_id is not None and value.keys().isdisjoint(("correlation_id", "correlationId")):
         value["correlation_id"] = correlation_id
-    data = encode(value)
-    if len(data) > settings.max_job_bytes:
-        raise JobError("FILE_TOO_LARGE")
     name = str(value.get("job_id", value.get("jobId")))
-    job = parse_job(name, data, max_attempts=settings.max_attempts, test_jobs=settings.test_jobs)
-    _check_room(scope, settings, job)
+    job = require_acceptable(workspace, settings, name, encode(value))
     if spool.read_record(workspace.spool, name) is None:  # the same job again is answered as before
         require_accepted(workspace, job.payload)
         if BY_NAME[job.kind].stores:
@@ -164,29 +160,6 @@ def submit(scope: Scope, settings: Settings, body: bytes, correlation_id: str | 
     dropped = client.submit(workspace.spool, job.kind, job.sent, job_id=name, **{"submitted_by": "http", **fields})
     launch.start(workspace, leave_when_idle=True)  # the running worker may be about to exit
     return {**SUCCESS, "job_id": dropped.job_id, "job_sha256": dropped.sha256, "kind": job.kind}
-
-
-def _check_room(scope: Scope, settings: Settings, job: Any) -> None:
-    """The checks of the intake that do not concern the job's form.
-
-    Raises JobError: METADATA_BROKEN, JOB_ID_CONFLICT, BACKLOG_FULL, DISK_FULL.
-    """
-    from bridge.text.template import parse
-    from jobs.payloads import Ingest
-
-    from ..inbox.intake import decide
-
-    if isinstance(job.payload, Ingest) and job.payload.summary_text is not None:
-        parse(job.payload.summary_text)
-    spool_paths = scope.workspace.spool
-    try:
-        earlier = spool.read_record(spool_paths, job.job_id)
-    except ValueError as error:
-        raise JobError("JOB_ID_CONFLICT", f"The record under the id {job.job_id!r} is damaged.") from error
-    scope.records.refresh()
-    waiting = sum(1 for brief in scope.records.rows() if brief["state"] not in ENDS)
-    free = shutil.disk_usage(spool_paths.root).free
-    decide(job, earlier, settings.max_active_jobs - waiting, free, settings.min_free_bytes)
 
 
 # --- cancel, retry and dismiss ---

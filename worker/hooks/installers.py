@@ -8,11 +8,13 @@ import re
 import sys
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from bridge.capture.readers.reader import Home
+from jobs.errors import JobError
 
 from . import installation, json_hooks
 from .installation import PROGRAM, Edit
@@ -225,6 +227,17 @@ def install(tool: str, config_folder: Path, moments: Collection[str] = ()) -> li
         installation.planned(_file(each), partial(each.added, command=command, moments=moments))
         for each in INSTALLERS[tool]
     ]
+
+
+def is_installed(tool: str) -> bool:
+    """Whether the hook is in one of the tool's files now, whoever wrote or removed it; not in one that cannot be
+    read."""
+    for each in INSTALLERS[tool]:
+        with suppress(JobError):
+            without = installation.planned(_file(each), each.removed)
+            if without.before is not None and without.is_needed:
+                return True
+    return False
 
 
 def write(tool: str, edits: Sequence[Edit], config_folder: Path) -> None:

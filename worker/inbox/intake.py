@@ -1,6 +1,6 @@
 """The intake: dropped files become accepted jobs, or are rejected. Only this module reads dropped files.
 
-The decision is a pure function of the job, the record with its id, and the free room.
+The decision is ``lifecycle.decide``.
 """
 
 from __future__ import annotations
@@ -37,22 +37,6 @@ _TOGETHER = 64  # jobs that are accepted together and share the syncs; groups do
 _LOOK_SECONDS = 5.0  # of a scan at most; then requests are handled before the rest of the inbox
 _MOST_REJECTED = 250  # in a scan; then retention removes the oldest before more are kept
 _AGAIN_SECONDS = 5.0  # before a file that could not be read or removed is tried again
-
-
-def decide(job: Job, earlier: Record | None, room: int, free_bytes: int, min_free_bytes: int) -> int | None:
-    """The generation of its id as which a valid job is accepted; None if the same job was accepted before.
-
-    Decided from the record with its id (``earlier``) and the free room. ``room``: the number of jobs that may still be
-    accepted. Raises JobError: JOB_ID_CONFLICT, BACKLOG_FULL or DISK_FULL.
-    """
-    if earlier is not None and earlier.state != "rejected":
-        if earlier.job_sha256 == job.sha256:
-            return None
-        raise JobError("JOB_ID_CONFLICT", f"The id {job.job_id!r} belongs to another job, which is {earlier.state}.")
-    if room <= 0:
-        raise JobError("BACKLOG_FULL")
-    spool.require_free(free_bytes, min_free_bytes)
-    return earlier.generation + 1 if earlier else 1
 
 
 class Intake:
@@ -136,7 +120,7 @@ class Intake:
                 break
             try:
                 job, status = self._read(path)
-                generation = decide(
+                generation = lifecycle.decide(
                     job, self._earlier(job.job_id), room - len(accepted), free, self._settings.min_free_bytes
                 )
                 if generation is None:

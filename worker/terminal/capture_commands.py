@@ -197,13 +197,16 @@ def _files(edits: Sequence[Edit]) -> list[dict[str, Any]]:
 
 def show_status(answer: Envelope) -> None:
     """Print a line for each tool, and what it was shown while it worked."""
+    hooks = {True: "on", False: "on, no hook"}
     rows = [
-        (each["tool"], "on" if each["enabled"] else "off", str(each["sessions"] or ""), str(each["memories"] or ""),
-         ", ".join(each["recall"]), each["summaries"] if each["enabled"] else "")
+        (each["tool"], hooks[each["installed"]] if each["enabled"] else "off", str(each["sessions"] or ""),
+         str(each["memories"] or ""), ", ".join(each["recall"]), each["summaries"] if each["enabled"] else "")
         for each in answer["tools"]
     ]  # fmt: skip
     head = ("tool", "capture", "sessions", "memories", "recall", "summaries")
     table(head, rows, right=("sessions", "memories"))
+    if by_hand := [each["tool"] for each in answer["tools"] if each["enabled"] and not each["installed"]]:
+        say(f"Without a hook, only cognee-memory capture run captures: {', '.join(by_hand)}.")
     for each in answer["tools"]:
         if each["prompts"] or each["notes"]:
             notes = f"{counted(each['notes'], 'note')} ({counted(each['tokens'], 'token')})"
@@ -214,8 +217,8 @@ def show_status(answer: Envelope) -> None:
 
 @verb("capture status", "show which tools are enabled, and what was captured from each", show=show_status)
 def status(args: Given) -> Envelope:
-    """Each tool, whether it is enabled, how much was captured from it, and how many notes it was shown while it
-    worked."""
+    """Each tool, whether it is enabled here and has the hook, how much was captured from it, and how many notes it was
+    shown while it worked."""
     enabled = consent.enabled_tools(args.place, args.settings.config_folder)
     sessions = listing.captured_sessions(args.place)
     counts = Counter(session["tool"] for session in sessions if session["state"] == "kept")
@@ -226,7 +229,8 @@ def status(args: Given) -> Envelope:
     shown = _shown(args.place, args.settings)
     tools = [
         {
-            "tool": tool, "enabled": tool in enabled, "sessions": counts[tool], "memories": memories[tool],
+            "tool": tool, "enabled": tool in enabled, "installed": installers.is_installed(tool),
+            "sessions": counts[tool], "memories": memories[tool],
             "recall": sorted(recalls.get(tool, ())), "summaries": _summaries(args.place, args.settings, tool),
             **{name: shown[tool, name] for name in ("prompts", "notes", "tokens")},
         }
