@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -47,9 +48,10 @@ def submit(
     gets its id and the file's content before the drop, and raises what speaks against it.
 
     Raises JobError: JOB_INVALID for a malformed id and for values that JSON cannot hold, JOB_ID_CONFLICT when another
-    job with that id waits in the inbox. The worker checks everything else; its answer is the record (or the reason in
-    ``rejected/``). Raises JobError: FILE_UNSAFE, and OSError when the drop cannot be written.
+    job with that id waits in the inbox or was accepted. The worker checks everything else; its answer is the record (or
+    the reason in ``rejected/``). Raises JobError: FILE_UNSAFE, and OSError when the drop cannot be written.
     """
+    is_own_choice = job_id is not None
     job_id = job_id or new_job_id()
     if not is_job_id(job_id):
         raise JobError("JOB_INVALID", f"{job_id!r} is no job id.")
@@ -66,10 +68,19 @@ def submit(
     except (TypeError, ValueError, RecursionError) as error:
         raise JobError("JOB_INVALID", f"The job cannot be written as JSON: {error}.") from error
     check(job_id, data)
-    # Overwriting another drop would lose a job that its client believes to be safe.
-    if dropped_digest(paths, job_id) not in (None, digest):
-        raise JobError("JOB_ID_CONFLICT", f"The id {job_id!r} belongs to another job, which waits in the inbox.")
-    spool.drop(paths, job_id, data)
+
+    def require_free() -> None:
+        """Overwriting another drop would lose a job that its client believes to be safe. The worker writes the record
+        before it removes the drop."""
+        if dropped_digest(paths, job_id) not in (None, digest):
+            raise JobError("JOB_ID_CONFLICT", f"The id {job_id!r} belongs to another job, which waits in the inbox.")
+        with suppress(ValueError):  # of a damaged record, the worker judges
+            record = spool.read_record(paths, job_id)
+            if record is not None and record.state != "rejected" and record.job_sha256 != digest:
+                said = f"The id {job_id!r} belongs to another job, which is {record.state}."
+                raise JobError("JOB_ID_CONFLICT", said)
+
+    spool.drop(paths, job_id, data, require_free if is_own_choice else None)
     return Submitted(job_id, digest)
 
 

@@ -109,6 +109,7 @@ class SpoolPaths(_Folder):
     # The worker's note of the jobs whose operation runs now, for recovery after its death.
     executing = worker / "executing.json"
     open_page = worker / "open.html"  # the local file that redirects a browser to the worker's page
+    drop_lock = worker / "drop.lock"  # the lock of the client that drops a job under an id of its own choice
     successor_lock = worker / "successor.lock"  # the lock of the one worker that waits for the present worker to end
     paused = worker / "paused"  # this file exists while the worker is paused, so a pause survives a restart
     # The list of the files that waited before the folder was this user's; the worker rejects them.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -20,6 +20,7 @@ from . import batch, files, plain_files
 from .errors import JobError
 from .ids import is_job_id
 from .layout import SpoolPaths
+from .lock import Lock
 from .model import Job, Record, encode
 from .scrub import without_texts
 from .steps import fault_point
@@ -45,19 +46,36 @@ def make_root(spool: SpoolPaths) -> None:
     files.ignore_in_git(spool.root)
 
 
-def drop(spool: SpoolPaths, job_id: str, data: bytes) -> Path:
+def drop(spool: SpoolPaths, job_id: str, data: bytes, require_free: Callable[[], object] | None = None) -> Path:
     """Write a job file into the inbox durably, as the protocol requires: write, sync, rename. Returns its path.
 
-    Raises JobError: FILE_UNSAFE, and OSError.
+    ``require_free`` raises what speaks against it, while no other client of this program drops. Raises JobError:
+    FILE_UNSAFE, and OSError.
     """
     make_root(spool)
     part = files.temporary_path(spool.dropped(job_id))  # this call's own: another may drop the same job at once
     with fault_point("drop.write"):
         files.write_new(part, data)
     with fault_point("drop.rename"):
-        files.rename(part, spool.dropped(job_id))
+        if require_free is None:
+            files.rename(part, spool.dropped(job_id))
+        else:
+            _rename_alone(spool, part, spool.dropped(job_id), require_free)
         files.sync_folder(spool.inbox)
     return spool.dropped(job_id)
+
+
+def _rename_alone(spool: SpoolPaths, part: Path, target: Path, require_free: Callable[[], object]) -> None:
+    """Rename a file while no other client does, unless something speaks against it: then the file is removed."""
+    files.make_folder(spool.worker)
+    try:
+        with Lock(spool.drop_lock) as lock:
+            while not lock.acquire():
+                pass  # it has waited
+            require_free()
+            files.rename(part, target)
+    finally:
+        files.remove(part)
 
 
 def inbox(spool: SpoolPaths) -> list[Path]:

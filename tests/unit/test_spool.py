@@ -7,6 +7,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
@@ -451,6 +453,19 @@ def test_a_job_that_waits_is_not_replaced_by_another_of_its_id(place: SpoolPaths
     assert json.loads(place.dropped("a").read_bytes())["payload"] == {"sleep_ms": 1}
     assert client.submit(place, "noop", {"sleep_ms": 1}, job_id="a") == first
     assert client.dropped_digest(place, "a") == first.sha256
+
+
+def test_of_two_jobs_with_one_id_that_are_dropped_at_once_one_is_refused(place: SpoolPaths) -> None:
+    def submitted(sleep_ms: int) -> bool:
+        both.wait()
+        with suppress(JobError):
+            return bool(client.submit(place, "noop", {"sleep_ms": sleep_ms}, job_id=f"j{at}"))
+        return False
+
+    both = threading.Barrier(2)
+    with ThreadPoolExecutor(2) as askers:
+        for at in range(20):  # noqa: B007 - it names the job
+            assert sorted(askers.map(submitted, (1, 2))) == [False, True]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"kind": "noop"}', b"\xff"])
