@@ -1,7 +1,7 @@
 """What a session begins with: the block of notes that matter for this workspace and branch, without a question.
 
 First sessions: a line of each topic in which somebody stored notes, and of the newest captured sessions: what the
-person asked, in quotes, the last answer, what was left open, and the files. Nine times in ten one of the five newest is
+person asked, in quotes, the last answer, and the files. Nine times in ten one of the five newest is
 what the next session needs; which older one it needs, neither words nor files tell. Then what holds, and what is open:
 as somebody stored it; decisions also as a model summarised the newest session. What the rules captured may be
 overtaken.
