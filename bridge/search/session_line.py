@@ -144,7 +144,8 @@ def _requests(
         is_question = _asks(said) and len(said) - len(request) < _ASKS_FOR
         is_aside = turn_words.is_errand(request) or turn_words.says("persists", said)
         told.append((request, not (is_question or (is_aside and _named(request) < _MUCH))))
-    return told[::-1]
+    whole = [each for each in told if not each[0].endswith("…")]  # a sentence that is cut may say the contrary
+    return (whole or told)[::-1]
 
 
 def _quoted(requests: Sequence[tuple[str, bool]], room: int) -> str:

@@ -125,10 +125,12 @@ def test_what_somebody_stored_stands_before_what_a_model_summarised() -> None:
         ("", "the tokens of both galleries stand here:", None),
         ("", "https://example.org/sign-in/tokens/keyring", None),
         ("Sign-in tokens of galleries", "who", None),
+        ("", f"keep sign-in tokens safe → {REPORT} · never keep the tokens of both galleries…",
+         'asked: "keep sign-in tokens safe"'),
         ("", f"yes\n→ {REPORT}", None),
     ],
     ids=["no subject", "courtesy", "a name", "a request", "an option", "an offer", "pasted", "a head",
-         "an address", "a title alone", "an answer alone"],
+         "an address", "a title alone", "cut", "an answer alone"],
 )  # fmt: skip
 def test_a_session_s_line_has_the_person_s_own_words_and_one_that_names_little_has_none(
     topic: str, context: str, line: str | None
