@@ -144,7 +144,7 @@ def _requests(
         is_question = _asks(said) and len(said) - len(request) < _ASKS_FOR
         is_aside = turn_words.is_errand(request) or turn_words.says("persists", said)
         told.append((request, not (is_question or (is_aside and _named(request) < _MUCH))))
-    whole = [each for each in told if not each[0].endswith("…")]  # a sentence that is cut may say the contrary
+    whole = [each for each in told if not each[0].endswith(("…", "..."))]  # a sentence that is cut may say the contrary
     return (whole or told)[::-1]
 
 

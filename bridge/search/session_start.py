@@ -7,8 +7,9 @@ as somebody stored it; decisions also as a model summarised the newest session. 
 overtaken.
 
 A wrong note is worse than none. So of a captured session only that is told which is true whatever came after: what
-was said, as it was said, in whole sentences. A session that only asked questions or ran errands has no line. What was replaced or asked
-again later is left out, and so are superseded memories and drafts. A line that does not fit is left out.
+was said, as it was said, in whole sentences. A session that only asked questions or ran errands has no line. What was
+replaced or asked again later is left out, and so are superseded memories and drafts. A line that does not fit is left
+out.
 """
 
 from __future__ import annotations

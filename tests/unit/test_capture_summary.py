@@ -580,6 +580,8 @@ def test_silence_of_more_than_four_hours_is_a_cut(hours: int, count: int) -> Non
 def test_a_marker_is_a_cut() -> None:
     turns = conversation([("user", BREAD, 0, "", None), ("user", BREAD, 0, "", "cleared")])
     assert [one.cut for one in cut(turns)] == ["start", "marker"]
+    turns = conversation([("user", BREAD, 0, "", None), ("user", "keep doing", 0, "", "compacted")])
+    assert [one.cut for one in cut(turns)] == ["start"], "it names no subject of its own"
 
 
 def test_a_size_cut_says_so_and_keeps_exchanges_whole() -> None:
