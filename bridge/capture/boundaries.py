@@ -6,9 +6,9 @@ part of the exchange in which they ran: nobody spoke with them, and their text i
 have no part in finding subjects and only their files and their counts of tools are kept.
 
 A cut has one of four reasons. *Marker*: the person cleared the context, or said that it is about something else, or the
-tool replaced the context. *Silence*: hours without a turn. *Subject*: the texts before and after are unlike, and less
-alike than around, as in TextTiling (Hearst, 1997), with embeddings instead of words. *Size*: a segment would hold too
-much; it is cut where its two sides are least alike.
+tool replaced the context and was not only asked to go on. *Silence*: hours without a turn. *Subject*: the texts before
+and after are unlike, and less alike than around, as in TextTiling (Hearst, 1997), with embeddings instead of words.
+*Size*: a segment would hold too much; it is cut where its two sides are least alike.
 
 Every decision depends on what is before it and on a few complete exchanges after the cut. So a session that grew has
 the same segments as before, apart from the last one.
@@ -203,7 +203,8 @@ class _Held:
 
 def _hard_cut(turn: Turn, at: datetime | None, last_at: datetime | None, limits: Limits) -> Cut | None:
     """Why a subject certainly ends before a turn; None if it need not."""
-    if turn.marker is not None or (turn.speaker == "user" and words.changes_subject(turn.text)):
+    goes_on = turn.marker == "compacted" and words.begins("continues", turn.text)
+    if (turn.marker is not None and not goes_on) or (turn.speaker == "user" and words.changes_subject(turn.text)):
         return "marker"
     if at is not None and last_at is not None and (at - last_at).total_seconds() > limits.silence_hours * 3600:
         return "silence"

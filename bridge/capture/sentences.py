@@ -15,6 +15,7 @@ from .session import Speaker, Turn
 
 MAX_CHARACTERS = 320  # of a sentence; a longer one is cut into parts, at a comma or a blank
 _MIN_LETTERS = 6
+_WHOLE = 150  # characters of a person's paragraph that is not parted where no capital tells that a sentence begins
 _ALONE = 25  # characters; a shorter sentence is kept with the one before it, without which it says little
 
 _FENCE = re.compile(r"^\s*(?:>\s*)?(```+|~~~+)")
@@ -85,7 +86,8 @@ def sentences(text: str, *, joins: bool = False) -> Iterator[str]:
     """
     for paragraph in _paragraphs(text):
         whole = ""
-        for part in _sentences(paragraph):
+        is_one = joins and len(paragraph) <= _WHOLE and not paragraph.isascii()
+        for part in [one_line(paragraph)] if is_one else _sentences(paragraph):
             if joins and whole and _is_fragment(part) and len(whole) + len(part) < MAX_CHARACTERS and not _asks(whole):
                 whole += f" {part}"
                 continue

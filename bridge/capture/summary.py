@@ -45,7 +45,7 @@ _CLAIMS = re.compile(  # more than an answer can know
 _HEAD, _NOW = 25, re.compile(r"\b(?:now|no longer|теперь)\b", re.IGNORECASE)  # what is so now is only claimed
 _CREDENTIALS = re.compile(r"://\S*@")
 _STOPS = (".", "。", "…", "`", ")", "！", "!")
-_BRIEF_QUOTE, _BRIEF_OUTCOME = 90, 145  # characters of the two sides where two beats are one line of that length
+_BRIEF_OUTCOME = 145  # characters where two beats are one line
 
 
 def summarise(segment: Segment) -> SegmentSummary:
@@ -187,7 +187,7 @@ def _context(others: Sequence[Beat], in_one_line: bool) -> list[tuple[str, str]]
     """
     asked = [(beat, _request(beat)) for beat in others]
     is_brief = in_one_line and len(asked) > 1
-    most_asked, most_told = (_BRIEF_QUOTE, _BRIEF_OUTCOME) if is_brief else (_QUOTE, _OUTCOME)
+    most_told = _BRIEF_OUTCOME if is_brief else _OUTCOME
     told_of = [(beat, one, shortened(_outcome(beat, one.text if one else ""), most_told)) for beat, one in asked]
 
     def worth(number: int) -> tuple[int, ...]:
@@ -201,7 +201,7 @@ def _context(others: Sequence[Beat], in_one_line: bool) -> list[tuple[str, str]]
     left = _CONTEXT
     for number in sorted(range(len(told_of)), key=worth, reverse=True)[: 2 if is_brief else None]:
         _, one, outcome = told_of[number]
-        text = _line(shortened(plain(one.text), most_asked), outcome) if one else ""
+        text = _line(shortened(plain(one.text), _QUOTE), outcome) if one else ""
         if one and len(text) <= left:
             left -= len(text)
             lines.append((one.turn, text, one.place))
@@ -222,8 +222,13 @@ def _further(holding: Sequence[Beat], known: str) -> list[tuple[str, str]]:
     left = _FURTHER
     asked.reverse()
     for one in sorted(asked, key=lambda one: one.is_question or words.begins("upkeep", one.text)):
-        text = shortened(plain(one.text), _BRIEF_QUOTE)
-        is_left_out = text[:_OPENING] in known or words.is_report(text) or _CREDENTIALS.search(text) is not None
+        text = plain(one.text)
+        is_left_out = (
+            len(text) > _QUOTE
+            or text[:_OPENING] in known
+            or words.is_report(text)
+            or _CREDENTIALS.search(text) is not None
+        )
         if not is_left_out and len(text) <= left:
             left -= len(text)
             lines.append((one.turn, text, one.place))

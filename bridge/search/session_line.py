@@ -1,8 +1,8 @@
 """The line of one captured session, or of a note that somebody stored, in the notes with which a session begins.
 
 Of a session it tells what cannot become untrue: what the person asked, in the person's own words; the last answer as
-an answer, if nothing came after it; what is open; and the files. What earlier answers reported may have been denied or
-taken back since, so none of it is told.
+an answer, if nothing came after it; and the files. What earlier answers reported may have been denied or taken back
+since, and what was open may be done, so none of it is told.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .listing import title
 OUTCOME = " → "  # between what was asked and what came of it, as ``bridge/capture/summary`` writes them
 PART = " · "  # between requests
 _LAST = OUTCOME.lstrip()  # a line of the context that begins so is the last answer's
-_MOST_ASKED, _MOST_OPEN, _MOST_FILES = 120, 260, 5  # characters of a request, and of what is open; files
+_MOST_FILES = 5
 _MOST_NEWEST, _MOST_EARLIER = 800, 300  # bytes of a captured line, its files aside
 _ALIKE = 0.8  # of the words of a request that a later one has too
 _LEAST_SAID, _MUCH = 3, 5  # words of a request that says something, and much
@@ -35,6 +35,7 @@ _PASTED = re.compile(
 )
 # What looks like a path: "Next.js/Nuxt.js", a place in a trace, what is made; a session's log, named by its day.
 _NO_FILE = re.compile(r"^\.|\.o$|node_modules|^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]*$")
+_ADDRESS = re.compile(r"https?://\S+|@\S+")  # alone, these ask nothing
 NUMBER = re.compile(r"\d+")
 
 RULES = "rules"  # the method without a model
@@ -93,9 +94,10 @@ def line_of(
         return Line(newest.number, words, source(newest), "")
     most = _MOST_NEWEST if is_newest else _MOST_EARLIER
     if captured[newest.number] == RULES:
-        end = _end(newest)
-        requests = _requests(parts, became, said_at, often, newer, " ".join(end))
-        said = " – ".join(filter(None, [_quoted(requests, most - len("".join(end).encode())), *end]))
+        answer = _last_answer(newest)
+        requests = _requests(parts, became, said_at, often, newer)
+        asked = _quoted(requests, most - len(answer.encode()))
+        said = " – ".join(filter(None, [asked, asked and answer]))
     else:
         context = newest.content.context.partition("\n")[0] if newest.content else ""
         is_said = _named(context) >= _LEAST_SAID and not is_order(context)
@@ -103,28 +105,21 @@ def line_of(
     topic = title(parts[-1])
     is_named = _is_name(topic) and _opening(topic) not in often
     words = ": ".join(filter(None, [beside(topic, said) if is_named else "", said]))
-    if _named(words) < _LEAST_SAID:
+    if not said or _named(words) < _LEAST_SAID:
         return None
     files = ", ".join(_files(parts, words, _MOST_FILES if is_newest else _MOST_FILES - 1))
     lost = next(iter(became.get(newest.number, {}).values()), "")
     return Line(newest.number, words + f" ({files})" * bool(files), source(newest), f" [{lost}]" if lost else "")
 
 
-def _end(newest: Memory) -> list[str]:
-    """How a session ended: the last answer, and the request that it left open. What an answer calls left to do is often
-    one of its offers."""
-    content = newest.content
-    lines = content.context.split("\n") if content else []
+def _last_answer(newest: Memory) -> str:
+    lines = newest.content.context.split("\n") if newest.content else []
     told = [f'last answer: "{line.removeprefix(_LAST)}"' for line in lines if line.startswith(_LAST)]
-    left = content.open_questions[-1:] if content else ()
-    return [
-        *(one for one in told if not is_order(one)),
-        *(f'left open: "{shortened(one_line(one), _MOST_OPEN)}"' for one in left if not (_asks(one) or is_order(one))),
-    ]
+    return next((one for one in told if not is_order(one)), "")
 
 
 def _requests(
-    parts: Sequence[Memory], became: Became, said_at: SaidAt, often: set[str], newer: list[Words], end: str
+    parts: Sequence[Memory], became: Became, said_at: SaidAt, often: set[str], newer: list[Words]
 ) -> list[tuple[str, bool]]:
     """What the person asked in a session, in order, and whether it names a subject; what was asked again later is left
     out, and so is what a loop asks, what was pasted and what cannot be understood alone."""
@@ -143,13 +138,14 @@ def _requests(
         about = subject_words(request)
         is_known = any(len(about & later) >= max(_ALIKE * len(about), _LEAST_SAID) for later in newer)
         is_left_out = is_known or _opening(said) in often or is_order(said) or said.endswith((":", "："))
-        if is_left_out or _named(request) < _LEAST_SAID or _PASTED.search(request) or said[:_OPENING] in end:
+        if is_left_out or _named(_ADDRESS.sub("", request)) < _LEAST_SAID or _PASTED.search(request):
             continue
         newer.append(about)
         is_question = _asks(said) and len(said) - len(request) < _ASKS_FOR
         is_aside = turn_words.is_errand(request) or turn_words.says("persists", said)
-        told.append((shortened(request, _MOST_ASKED), not (is_question or (is_aside and _named(request) < _MUCH))))
-    return told[::-1]
+        told.append((request, not (is_question or (is_aside and _named(request) < _MUCH))))
+    whole = [each for each in told if not each[0].endswith(("…", "..."))]  # a sentence that is cut may say the contrary
+    return (whole or told)[::-1]
 
 
 def _quoted(requests: Sequence[tuple[str, bool]], room: int) -> str:

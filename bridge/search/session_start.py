@@ -1,14 +1,15 @@
 """What a session begins with: the block of notes that matter for this workspace and branch, without a question.
 
 First sessions: a line of each topic in which somebody stored notes, and of the newest captured sessions: what the
-person asked, in quotes, the last answer, what was left open, and the files. Nine times in ten one of the five newest is
+person asked, in quotes, the last answer, and the files. Nine times in ten one of the five newest is
 what the next session needs; which older one it needs, neither words nor files tell. Then what holds, and what is open:
 as somebody stored it; decisions also as a model summarised the newest session. What the rules captured may be
 overtaken.
 
 A wrong note is worse than none. So of a captured session only that is told which is true whatever came after: what
-was said, as it was said. A session that only asked questions or ran errands has no line. What was replaced or asked
-again later is left out, and so are superseded memories and drafts. A line that does not fit is left out.
+was said, as it was said, in whole sentences. A session that only asked questions or ran errands has no line. What was
+replaced or asked again later is left out, and so are superseded memories and drafts. A line that does not fit is left
+out.
 """
 
 from __future__ import annotations

@@ -137,6 +137,14 @@ def test_a_line_with_nothing_but_a_time_is_the_time_of_its_message(tmp_path: Pat
     assert (turns[0].at, turns[0].text) == ("2026-08-13T16:51:45Z", "Which port?")
 
 
+def test_a_heading_of_an_answer_is_nobodys_request_in_aiders_log(tmp_path: Path) -> None:
+    said = ["#### Which port?  ", "#### In the tests.  ", "#### 1. The port", "It is 8080.\n"]
+    turns, _ = parsed(tmp_path, "# aider chat started at 2025-07-15 14:53:34", "\n".join(said))
+    assert [(turn.speaker, turn.text) for turn in turns] == [
+        ("user", "Which port?  \nIn the tests."), ("assistant", "#### 1. The port\nIt is 8080."),
+    ]  # fmt: skip
+
+
 def test_a_plan_that_aider_repeats_as_a_request_is_the_assistants(tmp_path: Path) -> None:
     plan = ["1) Read the settings from one file.", "2) Delete the second reader.", "3) Test both platforms."]
     turns, _ = parsed(

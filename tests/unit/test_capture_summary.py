@@ -407,6 +407,12 @@ def test_sentences_are_split_at_stops_also_before_small_letters_but_not_at_abbre
     assert list(sentences(" ".join(said))) == said
 
 
+def test_a_short_turn_stays_whole_where_no_capital_tells_that_a_sentence_begins() -> None:
+    turned = "실행 결과 밑에 n개의 테스트 케이스에서 실패했습니다. 이런 문구 안 나오게 해주고"
+    assert list(sentences(turned, joins=True)) == [turned]
+    assert len(list(sentences(turned * 5, joins=True))) > 1
+
+
 def test_a_fragment_of_a_person_stays_with_the_sentence_before_it_unless_one_of_them_asks() -> None:
     for whole in (
         "I don't want another service for this. postgres then. store only the hash",
@@ -574,6 +580,8 @@ def test_silence_of_more_than_four_hours_is_a_cut(hours: int, count: int) -> Non
 def test_a_marker_is_a_cut() -> None:
     turns = conversation([("user", BREAD, 0, "", None), ("user", BREAD, 0, "", "cleared")])
     assert [one.cut for one in cut(turns)] == ["start", "marker"]
+    turns = conversation([("user", BREAD, 0, "", None), ("user", "keep doing", 0, "", "compacted")])
+    assert [one.cut for one in cut(turns)] == ["start"], "it names no subject of its own"
 
 
 def test_a_size_cut_says_so_and_keeps_exchanges_whole() -> None:

@@ -73,13 +73,10 @@ def test_what_many_sessions_begin_with_alike_is_in_no_line() -> None:
     assert sessions(block(rounds[2:], None, captured=by_rules(2))) == [f'asked: "{loop}"']
 
 
-def test_a_session_s_line_says_what_it_left_open() -> None:
-    left = "The limit of megabytes for guests looks wrong."
-    end = {"open_questions": (left,), "next_steps": ("The quota of owners remains, if you want it.",)}
+def test_a_session_s_line_says_nothing_of_what_was_open_then_which_may_be_done() -> None:
+    end = {"open_questions": ("The limit of megabytes is wrong.",), "next_steps": ("The quota of owners remains.",)}
     text = block([titled(captured(2, decisions=(WHOLE,), **end), "")], None, captured=by_rules(2))
-    assert sessions(text) == [f'{quoted(WHOLE)} – left open: "{left}"']
-    asks = captured(1, decisions=(WHOLE,), open_questions=("Would you like me to add a limit for the guests too?",))
-    assert "open: " not in block([asks], None, captured=by_rules(1)), "an offer of the assistant"
+    assert sessions(text) == [quoted(WHOLE)]
 
 
 def test_requests_stand_in_the_order_in_which_they_were_said_the_first_and_the_last_ones_first_of_all() -> None:
@@ -126,8 +123,14 @@ def test_what_somebody_stored_stands_before_what_a_model_summarised() -> None:
         ("", "keep the sign-in tokens safe (Should I keep them in a file?)", 'asked: "keep the sign-in tokens safe"'),
         ("", f"TypeError: sign-in tokens of None at line 12 → {REPORT}", None),
         ("", "the tokens of both galleries stand here:", None),
+        ("", "https://example.org/sign-in/tokens/keyring", None),
+        ("Sign-in tokens of galleries", "who", None),
+        ("", f"keep sign-in tokens safe → {REPORT} · never keep the tokens of both galleries…",
+         'asked: "keep sign-in tokens safe"'),
+        ("", f"yes\n→ {REPORT}", None),
     ],
-    ids=["no subject", "courtesy", "a name", "a request", "an option", "an offer", "pasted", "a head"],
+    ids=["no subject", "courtesy", "a name", "a request", "an option", "an offer", "pasted", "a head",
+         "an address", "a title alone", "cut", "an answer alone"],
 )  # fmt: skip
 def test_a_session_s_line_has_the_person_s_own_words_and_one_that_names_little_has_none(
     topic: str, context: str, line: str | None

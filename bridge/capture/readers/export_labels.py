@@ -51,6 +51,7 @@ _OTHERS = frozenset(
     {"system", "tool", "tool result", "tool output", "tool use", "thinking", "tool exchange", "agent - sidechain"}
 )
 _AIDER = re.compile(r"# aider chat started at")
+_AIDER_END = "  "
 _TERMINAL = re.compile(r"(?:[⏺●]|\s{1,4}⎿)\s")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 
@@ -76,19 +77,21 @@ class Label:
 class Labels:
     """The form of a file's labels, and the name of its person if that is none of the usual ones.
 
-    ``refused`` says why the file cannot be read: no labels, or those of one speaker alone.
+    ``refused`` says why the file cannot be read: no labels, or those of one speaker alone. ``end`` is what stands after
+    each: aider ends a request's lines with two blanks, so that a heading of an answer is nobody's request.
     """
 
     form: Form | None
     person: str = ""
     refused: str | None = None
+    end: str = ""
 
     def read(self, line: str) -> Label | None:
         """The label that a line is; None if it is none."""
         if self.form is None:
             return None
         found = _found(self.form, line)
-        if found is None:
+        if found is None or not line.rstrip("\r\n").endswith(self.end):
             return None
         name, aside, text = found
         if self.form in ("aider", "terminal"):
@@ -107,7 +110,8 @@ def labels_of(lines: Iterable[str]) -> Labels:
     fence, is_terminal = "", False
     for line in lines:
         if _AIDER.match(line):
-            return Labels("aider")
+            ends = (each.rstrip("\r\n") for each in lines if each.startswith("####"))
+            return Labels("aider", end=_AIDER_END if any(each.endswith(_AIDER_END) for each in ends) else "")
         is_terminal = is_terminal or bool(_TERMINAL.match(line))
         mark = _FENCE.match(line)
         if mark and (not fence or mark[1].startswith(fence)):
