@@ -114,16 +114,21 @@ def test_a_cancelled_job_of_which_nobody_can_say_whether_its_effect_stands_goes_
     assert [record.job_id for record in ready.ledger.take_announced()] == ["a"]
 
 
+def tried(bench: Bench, times: int) -> Record:
+    """The record of a job that was tried so often; six times is more than an error may be."""
+    for _ in range(times):
+        bench.runner.run_if_due("a")
+        bench.now += timedelta(hours=1)
+    return bench.record("a")
+
+
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO, errno.EACCES])
 def test_a_copy_not_readable_now_is_waited_for(ready: Bench, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     """It was accepted: too many open files must not make an end of it."""
     ready.ledger.take_announced()
     with monkeypatch.context() as broken:
         broken.setattr(spool, "read_copy", raising(OSError(number, "not now")))
-        for _ in range(6):  # more than an error may be tried
-            ready.runner.run_if_due("a")
-            ready.now += timedelta(hours=1)
-    record = ready.record("a")
+        record = tried(ready, 6)
     assert (record.state, record.error["code"], record.errors) == ("retrying", "SYSTEM_BUSY", 0)
     assert ready.woken == 6, "somebody puts it into the queue when it is due"
     assert ready.run("a").state == "succeeded"
@@ -132,10 +137,7 @@ def test_a_copy_not_readable_now_is_waited_for(ready: Bench, monkeypatch: pytest
 def test_a_child_that_the_system_does_not_start_costs_no_job_its_life(ready: Bench) -> None:
 
     ready.child.answer = raising(BlockingIOError(errno.EAGAIN, "no more processes"))
-    for _ in range(6):
-        ready.runner.run_if_due("a")
-        ready.now += timedelta(hours=1)
-    record = ready.record("a")
+    record = tried(ready, 6)
     assert (record.state, record.error["code"], record.errors) == ("retrying", "SYSTEM_BUSY", 0)
 
 
@@ -366,10 +368,7 @@ def test_a_cancellation_from_another_thread_waits_for_no_child(ready: Bench) -> 
 
 def test_a_job_that_its_operation_left_without_an_outcome_does_not_go_round_for_ever(ready: Bench) -> None:
     ready.child.answer = lambda request, options: {"outcomes": {}, "graph_lag": 0}
-    for _ in range(4):
-        ready.runner.run_if_due("a")
-        ready.now += timedelta(hours=1)
-    record = ready.record("a")
+    record = tried(ready, 4)
     assert (record.state, record.error["code"]) == ("failed", "INTERNAL")
 
 

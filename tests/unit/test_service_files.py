@@ -31,17 +31,16 @@ def command_of_the_unit(path: Path = UNIT) -> list[str]:
     return shlex.split(unit["Service"]["ExecStart"])
 
 
-def command_of_the_agent() -> list[str]:
-    return plistlib.loads(AGENT.read_bytes())["ProgramArguments"]
-
-
 def command_of_the_task() -> list[str]:
     action = ElementTree.parse(TASK).getroot().find("Actions/Exec", _TASKS)
     arguments = str(action.findtext("Arguments", namespaces=_TASKS))
     return [str(action.findtext("Command", namespaces=_TASKS)), *re.findall(r"[^\s\"]+", arguments)]
 
 
-@pytest.mark.parametrize("command", [command_of_the_unit(), command_of_the_agent(), command_of_the_task()])
+OF_THE_AGENT = plistlib.loads(AGENT.read_bytes())["ProgramArguments"]
+
+
+@pytest.mark.parametrize("command", [command_of_the_unit(), OF_THE_AGENT, command_of_the_task()])
 def test_each_starts_a_worker_of_one_workspace(command: list[str]) -> None:
     program, *arguments = command
     assert re.search(r"\.cognee-env[/\\](bin|Scripts)[/\\]cognee-memory(\.exe)?$", program)

@@ -173,10 +173,14 @@ def test_the_screen_shows_worker_counts_running_causes_and_ends(
 # --- a log ---
 
 
-def test_new_lines_are_whole_lines_of_what_came_since(tmp_path: Path) -> None:
-    path = tmp_path / "log"
+def followed(folder: Path) -> tuple[Path, Tail]:
+    path = folder / "log"
     path.write_text("old\n")
-    tail = Tail(path)
+    return path, Tail(path)
+
+
+def test_new_lines_are_whole_lines_of_what_came_since(tmp_path: Path) -> None:
+    path, tail = followed(tmp_path)
     assert list(tail.new_lines()) == []
     with path.open("a") as log:
         log.write("one\nhal")
@@ -187,9 +191,7 @@ def test_new_lines_are_whole_lines_of_what_came_since(tmp_path: Path) -> None:
 
 
 def test_a_log_that_is_rotated_or_cut_is_followed_from_its_beginning(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    path.write_text("old\n")
-    tail = Tail(path)
+    path, tail = followed(tmp_path)
     path.rename(tmp_path / "log.1")
     assert list(tail.new_lines()) == []
     path.write_text("new\n")
@@ -200,9 +202,7 @@ def test_a_log_that_is_rotated_or_cut_is_followed_from_its_beginning(tmp_path: P
 
 
 def test_lines_written_before_a_rotation_are_not_lost(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    path.write_text("old\n")
-    tail = Tail(path)
+    path, tail = followed(tmp_path)
     with path.open("a") as log:
         log.write("last of the first\n")
     path.rename(tmp_path / "log.1")
