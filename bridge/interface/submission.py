@@ -135,7 +135,7 @@ def require_acceptable(workspace: Workspace, settings: Settings, job_id: str, da
         earlier = spool.read_record(workspace.spool, job_id)
     except ValueError as error:
         raise JobError("JOB_ID_CONFLICT", f"The record under the id {job_id!r} is damaged.") from error
-    room = settings.max_active_jobs - sum(1 for _ in workspace.spool.active.glob("*.json"))
+    room = settings.max_active_jobs - sum(1 for _ in spool.job_ids(workspace.spool.active))
     lifecycle.decide(job, earlier, room, shutil.disk_usage(workspace.root).free, settings.min_free_bytes)
     return job
 
