@@ -2475,6 +2475,8 @@ export interface RestoreResult {
   /** The ids of the memories that have their former status again. */
   restored: string[];
   skipped: SkippedSource[];
+  /** Memory id -> number, of those of both lists that still exist. */
+  numbers: { [name: string]: number };
   restored_at: string;
 }
 
