@@ -232,7 +232,8 @@ class ReviewedPair(TypedDict):
 
     pair: str
     """Its name: the numbers of the two memories, such as 1/2; of a further pair of the same two 1/2/2."""
-    state: Literal["disputed", "replaced", "both"]
+    state: Literal["disputed", "replaced", "both", "suspended"]
+    """``suspended``: the memory with what holds by the verdict is superseded or a draft, so nothing falls by it."""
     holds: Literal["newer", "older", "both"] | None
     """Which of the two holds; null if it is disputed."""
     older: ReviewedStatement

@@ -2608,7 +2608,8 @@ export interface Review {
 export interface ReviewedPair {
   /** Its name: the numbers of the two memories, such as 1/2; of a further pair of the same two 1/2/2. */
   pair: string;
-  state: "disputed" | "replaced" | "both";
+  /** `suspended`: the memory with what holds by the verdict is superseded or a draft, so nothing falls by it. */
+  state: "disputed" | "replaced" | "both" | "suspended";
   /** Which of the two holds; null if it is disputed. */
   holds: "newer" | "older" | "both" | null;
   /** The one with the earlier date. */
