@@ -26,6 +26,8 @@ class MemoryCounts(TypedDict):
     summary: NotRequired[Count]
     decision_record: NotRequired[Count]
     legacy: NotRequired[Count]
+    uncompared: Count
+    """How many memories were not compared with the others yet, which the worker does when it is idle."""
     graph_lag: Count
     """How many changes the knowledge graph lacks: it gets them when a job needs it, or when the machine is idle."""
     has_graph: bool

@@ -181,6 +181,14 @@ def test_two_notes_of_one_sentence_dispute_in_any_words_since_they_have_no_topic
     assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [True]
 
 
+@pytest.mark.parametrize(("count", "warned"), [(10, []), (11, ["11 memories are not compared"])])
+def test_an_answer_says_that_many_memories_are_not_compared_yet(place: Place, count: int, warned: list[str]) -> None:
+    place.add(*(memory(f"m{n}", "2026-09-01", f"{OLD} {n}") for n in range(count)))
+    assert [warning[:28] for warning in place.ask()["warnings"]] == warned
+    place.compare()
+    assert place.ask()["warnings"] == []
+
+
 def test_what_is_superseded_already_is_not_said_to_be_replaced(place: Place) -> None:
     place.compared(saying(0.95), memory("a", "2026-09-01", OLD, status="Superseded"), SECOND)
     hits = place.ask(include_superseded=True)["results"]

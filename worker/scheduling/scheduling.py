@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from bridge.search import listing
 from bridge.settings import Settings
 from jobs.layout import Workspace
 
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
     from jobs import schema
 
 _LAST_PRIORITY = -1000
+
+
+def _uncompared(workspace: Workspace) -> int:
+    """How many memories were not compared with the others yet; 0 if memory.db cannot be read, as each job reports."""
+    memory = listing.counts_or_error(workspace)["memory"]
+    return 0 if memory is None else memory["uncompared"]
 
 
 class Scheduling(Protocol):
@@ -79,6 +87,7 @@ class LocalScheduling:
             upkeep=GraphUpkeep(workspace, settings),
             changed=changed,
             on_requeued=on_requeued,
+            uncompared=partial(_uncompared, workspace),
         )
         lag = read_lag(workspace)
         self.runner.graph_lag = None if lag is None else lag.changes
