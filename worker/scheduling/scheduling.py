@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from bridge.search import listing
 from bridge.settings import Settings
+from bridge.store.opening import reader_of
+from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..child.supervisor import Child
@@ -25,8 +26,11 @@ _LAST_PRIORITY = -1000
 
 def _uncompared(workspace: Workspace) -> int:
     """How many memories were not compared with the others yet; 0 if memory.db cannot be read, as each job reports."""
-    memory = listing.counts_or_error(workspace)["memory"]
-    return 0 if memory is None else memory["uncompared"]
+    try:
+        with reader_of(workspace).lists() as lists:
+            return 0 if lists is None else lists.uncompared()
+    except JobError:
+        return 0
 
 
 class Scheduling(Protocol):
