@@ -26,6 +26,8 @@ class MemoryCounts(TypedDict):
     summary: NotRequired[Count]
     decision_record: NotRequired[Count]
     legacy: NotRequired[Count]
+    uncompared: Count
+    """How many memories were not compared with the others yet, which the worker does when it is idle."""
     graph_lag: Count
     """How many changes the knowledge graph lacks: it gets them when a job needs it, or when the machine is idle."""
     has_graph: bool
@@ -232,7 +234,8 @@ class ReviewedPair(TypedDict):
 
     pair: str
     """Its name: the numbers of the two memories, such as 1/2; of a further pair of the same two 1/2/2."""
-    state: Literal["disputed", "replaced", "both"]
+    state: Literal["disputed", "replaced", "both", "suspended"]
+    """``suspended``: the memory with what holds by the verdict is superseded or a draft, so nothing falls by it."""
     holds: Literal["newer", "older", "both"] | None
     """Which of the two holds; null if it is disputed."""
     older: ReviewedStatement

@@ -548,6 +548,11 @@ DIAGNOSTICS: dict[str, Diagnostic] = {diagnostic.code: diagnostic for diagnostic
         "Remove memory.format-*.db from .cognee_memory once the upgraded store works.",
     ),
     Diagnostic(
+        "MEMORIES_UNCOMPARED", _D, "note",
+        "Memories are not compared with the others yet: an outdated one may come first in answers.",
+        "No action needed: a worker compares them when it is idle. If none runs: cognee-memory worker start.",
+    ),
+    Diagnostic(
         "MEMORIES_STALE", _D, "note", "Memories name files, symbols or versions that are no longer in the code.",
         "Look at them: cognee-memory memories list --stale. If one no longer holds, mark it:"
         " cognee-memory memories set-status NUMBER Superseded.",

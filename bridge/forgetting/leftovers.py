@@ -159,12 +159,14 @@ class ForgetTargets(NamedTuple):
 
 class Left(NamedTuple):
     """What names or quotes the memories, as a plan without their ids. ``whole`` are those of its files that are copies
-    of everything. The jobs ``quoting`` wait too, but only quote a forgotten memory in another one, so they stay.
+    of everything. The jobs ``quoting`` wait too, but only quote a forgotten memory in another one, so they stay; so do
+    the files ``quoting_texts`` of an earlier version, which may become memories.
     """
 
     plan: Plan
     whole: list[str]
     quoting: list[str]
+    quoting_texts: list[str]
 
 
 def find(
@@ -180,8 +182,11 @@ def find(
     old = [path for path in _files(workspace.spool.inbox) if path.name.startswith(".") and path.suffix == ".tmp"]
     parts = [path.name for path in old if now - _changed(path) > _PART_SECONDS and _mentions(path, targets)]
     files = _of_files(workspace, targets)
-    earlier = of_earlier(workspace, targets.ids, store.extractions.data_ids(), store.workspace_id)
-    raw = [text.path.relative_to(workspace.root).as_posix() for text in earlier if text.path is not None]
+    earlier, others = of_earlier(workspace, targets, store.extractions.data_ids(), store.workspace_id)
+    raw, kept = (
+        [text.path.relative_to(workspace.root).as_posix() for text in texts if text.path is not None]
+        for texts in (earlier, others)
+    )
     plan = Plan(
         forgotten=(),
         jobs=tuple(jobs["jobs"]),
@@ -194,7 +199,7 @@ def find(
         files_removed=len(rejected) + len(parts) + len(files) + len(raw),
     )
     whole = [name for name in files if "/previews/" not in name and "/imports/" not in name]
-    return Left(plan, whole, jobs["quoting"])
+    return Left(plan, whole, jobs["quoting"], kept)
 
 
 def _of_jobs(
@@ -273,14 +278,32 @@ def copies(workspace: Workspace) -> list[str]:
 
 
 def of_earlier(
-    workspace: Workspace, ids: Collection[str], ours: Collection[str], workspace_id: str
-) -> list[earlier_stores.Text]:
-    """The texts of earlier versions that are one of the memories, or became one.
+    workspace: Workspace, targets: ForgetTargets, ours: Collection[str], workspace_id: str
+) -> tuple[list[earlier_stores.Text], list[earlier_stores.Text]]:
+    """The texts of earlier versions that are to go: those that are or became one of the memories, and those that quote
+    one and never become a memory, such as records. And those that quote one and may become another memory.
 
     ``ours`` are the ids of documents that this program gave to cognee.
     """
-    found = earlier_stores.find(workspace, ours).texts
-    return [text for text in found if not _ids_of(text, workspace_id).isdisjoint(ids)]
+    going: list[earlier_stores.Text] = []
+    kept: list[earlier_stores.Text] = []
+    for text in earlier_stores.find(workspace, ours).texts:
+        if not _ids_of(text, workspace_id).isdisjoint(targets.ids):
+            going.append(text)
+        elif text.path is not None and text.store and _mentions(text.path, targets):
+            (kept if _may_become_memory(text) else going).append(text)
+    return going, kept
+
+
+def _may_become_memory(text: earlier_stores.Text) -> bool:
+    """Whether a migration takes the text over, perhaps only once it is repaired."""
+    try:
+        convert(earlier_stores.read(text), None, _NO_TIME, "", _NO_TIME)
+    except Skipped:
+        return False
+    except (earlier_stores.UnreadableText, JobError):
+        pass
+    return True
 
 
 def _ids_of(text: earlier_stores.Text, workspace_id: str) -> set[str]:

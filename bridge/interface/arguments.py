@@ -85,8 +85,10 @@ class Parser(argparse.ArgumentParser):
             if text.startswith("--") and text != "--":
                 name = text.partition("=")[0]
                 begun = [known for known in self._option_string_actions if known.startswith(name)]
-                near = _did_you_mean(begun) or _near(name, self._option_string_actions)
-                self.error(f"there is no option {name[:80]}{near}")
+                # Without their dashes, which make every two short names alike.
+                near = nearest(name[2:], [known[2:] for known in self._option_string_actions])
+                alike = begun or [f"--{each}" for each in near]
+                self.error(f"there is no option {name[:80]}{_did_you_mean(alike)}")
         return parsed, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

@@ -248,6 +248,8 @@ class RestoreResult(GraphFollows):
     restored: list[str]
     """The ids of the memories that have their former status again."""
     skipped: list[SkippedSource]
+    numbers: dict[str, Number]
+    """Memory id -> number, of those of both lists that still exist."""
     restored_at: Moment
 
 

@@ -181,11 +181,14 @@ def _plan(scope: Scope, changes: Changes, left: Left) -> Plan:
         warnings.append(f"Removed, since they are copies of everything: {len(left.whole)} files and folders.")
     if left.plan.stores:
         warnings.append(
-            "Graph and vectors of an earlier version held it as well: they were removed, its texts are kept."
+            "Graph and vectors of an earlier version held it as well: they were removed, its other texts are kept."
         )
     if left.quoting:
         some = f"{len(left.quoting)} waiting job{'s say' if len(left.quoting) > 1 else ' says'}"
         warnings.append(f"{some} in part the same, and stay as they are: they are of other memories.")
+    if left.quoting_texts:
+        names = ", ".join(left.quoting_texts)
+        warnings.append(f"Texts of an earlier version quote it, but stay: a migration may take them over: {names}")
     return left.plan._replace(
         forgotten=scope.ids,
         records_rebuilt=tuple(changes.rebuilt),

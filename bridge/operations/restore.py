@@ -113,12 +113,14 @@ def _reason_to_keep(source: Source, store: Store, merged: Collection[str]) -> Ke
 def _result(done: Compaction, came: Restored, store: Store) -> RestoreResult:
     """The job's result."""
     record = store.get(done.record_id)
+    existing = store.select([*came.restored, *(each.memory_id for each in came.skipped)])
     return {
         "decision_record_id": done.record_id,
         "memory_number": record.number if record else None,
         "topic_id": done.topic_id,
         "restored": list(came.restored),
         "skipped": [{"memory_id": each.memory_id, "reason": each.reason} for each in came.skipped],
+        "numbers": {memory_id: memory.number for memory_id, memory in existing.items()},
         "restored_at": came.at,
         "graph": "follows",
     }

@@ -350,14 +350,14 @@ def topics(workspace: Workspace) -> list[Topic]:
 
 
 def counts(workspace: Workspace) -> MemoryCounts:
-    """The number of memories of each kind, how many changes the graph lacks, and whether there is one."""
+    """The number of memories of each kind, and how far behind comparison and graph are."""
     with reader_of(workspace).lists() as lists:
         if lists is None:
-            return {"memories": 0, "graph_lag": 0, "has_graph": False}
+            return {"memories": 0, "uncompared": 0, "graph_lag": 0, "has_graph": False}
         kinds = lists.kinds()
         lag = lists.graph_lag()
-        graph = {"graph_lag": lag.changes, "has_graph": lag.has_graph}
-        return cast("MemoryCounts", {"memories": sum(kinds.values()), **kinds, **graph})
+        behind = {"uncompared": lists.uncompared(), "graph_lag": lag.changes, "has_graph": lag.has_graph}
+        return cast("MemoryCounts", {"memories": sum(kinds.values()), **kinds, **behind})
 
 
 def counts_or_error(workspace: Workspace) -> CountsOrError:

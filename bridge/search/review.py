@@ -178,15 +178,15 @@ def _place(row: Replacement) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def _shown(row: Replacement, name: str, memories: Mapping[int, Memory]) -> ReviewedPair:
-    state: Literal["replaced", "disputed", "both"] = "disputed"
+    state: Literal["replaced", "disputed", "both", "suspended"] = "disputed"
     if row.said is not None and not row.probability:
-        state = "both"
+        state = "suspended" if row.said.is_suspended else "both"
     elif row.probability >= REPLACED:
         state = "replaced"
     one, other = (memories[row.older], row.older_passage), (memories[row.newer], row.newer_passage)
     older, newer = sorted((one, other), key=_age)
     holds: Literal["newer", "older", "both"] | None = "both" if state == "both" else None
-    if state == "replaced":
+    if state in ("replaced", "suspended"):
         holds = "newer" if newer == other else "older"
     return {
         "pair": name,

@@ -21,6 +21,7 @@ from ..memory import Memory
 from ..store import similar_ids, vector_files
 from ..store.catalogue import FullTextDamaged
 from ..store.opening import reader_of
+from ..store.replacements import FEW_UNCOMPARED
 from ..team import last_try
 from ..text.terms import Term, query_terms
 from . import lexical
@@ -95,6 +96,12 @@ class Snapshot:
         self.catalogue = self._edition.catalogue
         self.standings = self._edition.standings
         self.memory_count = len(self.catalogue)
+        uncompared = int(np.count_nonzero(self.catalogue.number > store.last_compared()))
+        if uncompared > FEW_UNCOMPARED:
+            self.warnings.append(
+                f"{uncompared} memories are not compared with the others yet, which the worker does when it is idle:"
+                " an outdated one may come first"
+            )
         self.has_words = True
         self._passages: Vectors | None = None
         self.wholes: Vectors | None = None

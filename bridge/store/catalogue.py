@@ -48,17 +48,19 @@ class Votes(NamedTuple):
 
 
 class Settlement(NamedTuple):
-    """Who settled a pair of statements, when, and why."""
+    """Who settled a pair of statements, when, and why. It is suspended while the memory with the one that holds is
+    superseded or a draft: nothing falls by it."""
 
     by: str
     at: str
     reason: str | None
+    is_suspended: bool = False
 
 
 class Replacement(NamedTuple):
     """A statement that a newer one may replace, each as a memory's number and the index of its passage. ``since``: the
     date of the newer memory, in seconds since 1970 (0: not known). Where somebody settled it (``said``), ``older`` is
-    the one that fell, and the probability is 1, or 0 if both hold."""
+    the one that fell, and the probability is 1, or 0 if both hold or it is suspended."""
 
     older: int
     older_passage: int

@@ -16,7 +16,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..text.terms import INDEX_FORMAT as WORDS_FORMAT
-from . import database, migrations, outbox, vector_files
+from . import database, migrations, outbox, replacements, vector_files
 from .catalogue import WINDOW_STEP
 from .full_text import table_in_force
 from .sizes import size_of as size_of  # doctor takes it from here
@@ -42,6 +42,7 @@ class StoreStatus:
     memories: int = 0
     words: int = 0
     words_outdated: bool = False
+    uncompared: int = 0
     vectors_lacking: list[str] = field(default_factory=list)
     pending: int = 0
     refused: dict[str, int] = field(default_factory=dict)
@@ -114,6 +115,7 @@ def _look(connection: sqlite3.Connection, workspace: Workspace, found: StoreStat
     found.words_outdated = found.memories > 0 and found.meta.get("words_format") != str(WORDS_FORMAT)
     if found.embedder is not None:
         found.vectors_lacking = list(_lacking(workspace, found.meta))
+    found.uncompared = replacements.uncompared(connection)
     found.pending = outbox.lag(connection).changes
     refused = "SELECT coalesce(last_error, '?'), count(*) FROM outbox WHERE tries > 0 GROUP BY 1"
     found.refused = dict(connection.execute(refused))

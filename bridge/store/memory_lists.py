@@ -101,6 +101,10 @@ class MemoryLists:
         """As ``StoreSnapshot.replacements``, from the probability ``least`` on."""
         return replacements.found(self._connection, least)
 
+    def uncompared(self) -> int:
+        """How many visible memories were not compared with the others yet."""
+        return replacements.uncompared(self._connection)
+
     def unsaid(self) -> list[Replacement]:
         """The pairs on which nobody was asked yet, the most probable first."""
         return replacements.unsaid(self._connection)

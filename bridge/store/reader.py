@@ -239,6 +239,11 @@ class StoreSnapshot:
         return replacements.found(self.connection)
 
     @failing_clearly()
+    def last_compared(self) -> int:
+        """The number of the last memory whose statements were compared with those of others; 0 if none was."""
+        return replacements.last_compared(self.connection)
+
+    @failing_clearly()
     def statements_of_older(self) -> list[tuple[int, int]]:
         """Number and passage of each statement of the older memories of ``replacements``, in order."""
         return replacements.statements_of_older(self.connection)

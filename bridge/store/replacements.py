@@ -17,6 +17,9 @@ from .catalogue import Replacement
 if TYPE_CHECKING:
     from .values import KnownPair
 
+# Up to so many, a running worker compares in a moment, and a warning would be noise.
+FEW_UNCOMPARED = 10
+
 _JUDGE = "judge"
 _FOUND = (
     "SELECT older, older_passage, newer, newer_passage, probability, coalesce(n.dated, 0) FROM replacements"
@@ -56,6 +59,18 @@ def statements_of_older(connection: Connection) -> list[tuple[int, int]]:
         "SELECT number, passage FROM statements WHERE passage AND number IN (SELECT older FROM replacements"
         " UNION SELECT number FROM verdicts JOIN memories ON id IN (older, newer)) ORDER BY number, passage"
     ).fetchall()
+
+
+def last_compared(connection: Connection) -> int:
+    """The number of the last memory that was compared; 0 if none was. They are compared in the order of the numbers."""
+    (number,) = connection.execute("SELECT coalesce(max(number), 0) FROM statements").fetchone()
+    return int(number)
+
+
+def uncompared(connection: Connection) -> int:
+    """How many visible memories were not compared yet."""
+    query = "SELECT count(*) FROM memories WHERE hidden = 0 AND number > ?"
+    return int(connection.execute(query, (last_compared(connection),)).fetchone()[0])
 
 
 def known(connection: Connection, memory_ids: Sequence[str]) -> list[KnownPair]:

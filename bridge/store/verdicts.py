@@ -18,13 +18,10 @@ if TYPE_CHECKING:
 
 _COLUMNS = 'older, older_sha256, newer, newer_sha256, verdict, reason, "by", at, job_id, confidence'
 _KEY = "older = ? AND older_sha256 = ? AND newer = ? AND newer_sha256 = ?"
-# A verdict whose winner was superseded or is a draft settles its pair, but nothing falls by it.
 _OF_PAIRS = (
-    "SELECT os.number, os.passage, ns.number, ns.passage,"
-    " CASE WHEN verdict <> 'undecided'"
-    " AND coalesce(CASE verdict WHEN 'older' THEN o.status ELSE n.status END, '') IN ('Superseded', 'Draft')"
-    " THEN 'both' ELSE verdict END,"
-    ' max(coalesce(o.dated, 0), coalesce(n.dated, 0)), "by", at, reason, confidence FROM verdicts'
+    "SELECT os.number, os.passage, ns.number, ns.passage, verdict, max(coalesce(o.dated, 0), coalesce(n.dated, 0)),"
+    ' confidence, "by", at, reason,'
+    " CASE verdict WHEN 'older' THEN o.status WHEN 'newer' THEN n.status END IN ('Superseded', 'Draft') FROM verdicts"
     " CROSS JOIN memories AS o ON o.id = older CROSS JOIN memories AS n ON n.id = newer"
     " CROSS JOIN statements AS os ON os.number = o.number AND os.sha256 = older_sha256"
     " CROSS JOIN statements AS ns ON ns.number = n.number AND ns.sha256 = newer_sha256"
@@ -70,7 +67,8 @@ def _pair(each: Replacement | OfPair) -> frozenset[tuple[int, int]]:
 def _settled(each: OfPair) -> Replacement:
     older, newer = each[:2], each[2:4]
     fell, holds = (newer, older) if each.verdict == "older" else (older, newer)
-    return Replacement(*fell, *holds, _probability(each.verdict, each.confidence), each.since, each.said)
+    probability = 0.0 if each.said.is_suspended else _probability(each.verdict, each.confidence)
+    return Replacement(*fell, *holds, probability, each.since, each.said)
 
 
 def _probability(verdict: str, confidence: float | None) -> float:
@@ -84,8 +82,8 @@ def of_pairs(connection: Connection) -> list[OfPair]:
     """The verdicts on the statements of visible memories that were compared, the one that counts last."""
     found = connection.execute(_OF_PAIRS)
     return [
-        OfPair(older, older_passage, newer, newer_passage, verdict, since, Settlement(*said), confidence)
-        for older, older_passage, newer, newer_passage, verdict, since, *said, confidence in found
+        OfPair(a, passage, b, other, verdict, since, Settlement(by, at, reason, bool(is_suspended)), confidence)
+        for a, passage, b, other, verdict, since, confidence, by, at, reason, is_suspended in found
     ]
 
 

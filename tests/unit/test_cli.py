@@ -123,7 +123,7 @@ NEAR_USAGE = [
     ("jobs lst", "'list'"), ("jobs list --state failed --limt 3", "'--limit'"),
     ("retrieve x --max-results=3 --hlf-life-days 3", "'--half-life-days'"),
     ("retrieve x --top 3", "'--topic-id'"), ("retrieve x --max 3", "'--max-results' or '--max-tokens'"),
-    ("forget --top nothing", "'--topic-id'"), ("worker logs --folow", "'--follow'"),
+    ("forget --top nothing", "'--topic-id'"), ("worker logs --folow", "'--follow'"), ("forget --since 9", ""),
 ]  # fmt: skip
 
 
@@ -131,7 +131,7 @@ NEAR_USAGE = [
 def test_wrong_usage_names_what_is_near(arguments: str, near: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments.split()) == 2
     told = capsys.readouterr().err
-    assert f"did you mean {near}?" in told
+    assert f"did you mean {near}?" in told if near else "There is no option --since.\n" in told
     assert "--help" in told
 
 

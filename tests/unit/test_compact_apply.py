@@ -540,7 +540,7 @@ def test_a_record_from_elsewhere_is_taken_back_by_what_it_says_of_itself(stores:
     )  # fmt: skip
     stores.store.add([(record, None)], "2026-11-01T00:00:00Z")
     result = done(stores, "restore", decision_record_id="record")
-    assert (result["restored"], result["skipped"]) == (ids, [])
+    assert (result["restored"], result["skipped"], result["numbers"]) == (ids, [], dict(zip(ids, (1, 2), strict=True)))
     assert done(stores, "restore", job_id="again", decision_record_id="record") == result
 
 

@@ -46,9 +46,9 @@ def test_what_was_compacted_is_shown_with_its_conflicts_and_how_to_undo_it(capsy
 
 def test_what_a_restoring_left_is_shown_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     skipped = [{"memory_id": "b", "reason": "forgotten"}, {"memory_id": "c", "reason": "status_changed"}]
-    result = {"memory_number": None, "topic_id": "uploads", "restored": ["a"], "skipped": skipped}
+    result = {"memory_number": None, "topic_id": "uploads", "restored": ["a"], "skipped": skipped, "numbers": {"a": 4}}
     shown = view(capsys, "restore", kind="restore", result=result)
-    assert "The record of uploads is withdrawn; 1 memory is back." in shown
+    assert "The record of uploads is withdrawn; 1 memory is back.\n  back  #4\n" in shown
     assert "left  b: it was forgotten" in shown
     assert "left  c: its status was changed since" in shown
 

@@ -285,7 +285,7 @@ STORES = [
     ({"embedder": "other"}, {}, {"MODEL_CHANGED"}),
     ({"vectors_lacking": ["1.f32"]}, {}, {"VECTORS_LACKING"}),
     ({"words": 1}, {}, {"WORDS_LACKING"}),
-    ({"words": -1}, {}, {"WORDS_LACKING"}),
+    ({"words": -1, "uncompared": 11}, {}, {"WORDS_LACKING", "MEMORIES_UNCOMPARED"}),
     ({"words_outdated": True, "words": 0}, {}, {"INDEX_OF_OLDER_FORMAT"}),
     ({"unfinished": 1, "unfinished_since": LONG_AGO}, {}, {"FORGETTING_UNFINISHED"}),
     ({"unfinished": 1, "unfinished_since": AT}, {}, set()),

@@ -12,6 +12,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 from harness import raising, sql
 from job_copies import done, outcome, refused
+from old_workspace import BROKEN
 
 from bridge.compaction.contradictions import Conflict, conflict_id
 from bridge.compaction.record_draft import Rules
@@ -557,8 +558,7 @@ def test_jobs_and_files_that_tell_of_it_are_found_by_id_and_by_words(stores: Wit
     asked = result[JOB_FILES]
     assert set(asked["jobs"]) == {"brought", "near", "failed", "asked"}
     assert asked["doomed"] == ["waiting"]
-    assert len(asked["rejected"]) == 2
-    assert len(asked["parts"]) == 1
+    assert (len(asked["rejected"]), len(asked["parts"])) == (2, 1)
     assert any("1 waiting job says" in warning for warning in result["warnings"]), "own is of another memory"
     assert any("copies of everything" in warning for warning in result["warnings"])
     assert [path.name for path in workspace.previews.iterdir()] == ["two.json"]
@@ -627,12 +627,12 @@ def test_a_raw_text_goes_though_the_database_that_named_it_was_lost(stores: With
     assert sorted(path.name for path in workspace.cognee_data.iterdir()) == [named, other]
 
 
-def test_of_an_earlier_version_s_store_only_the_list_of_its_other_texts_stays(stores: WithFakeGraph) -> None:
+def test_of_an_earlier_version_s_store_only_what_may_become_other_memories_stays(stores: WithFakeGraph) -> None:
     workspace = stores.workspace
-    files = {
-        f"text_{n:032x}.txt": f"Summary:\nTopic: {t}\nContext: The {t} came.\n" for n, t in enumerate((SECRET, "Frog"))
-    }
-    ids = [f"0193c7a2-1111-5222-8333-44445555666{n}" for n in range(2)]
+    said = [f"Summary:\nTopic: {topic}\nContext: The {topic} came.\n" for topic in (SECRET, "Frog")]
+    said += [f"Ann: The {SECRET} came.", BROKEN.replace("seven", f"the {SECRET} came")]
+    files = {f"text_{n:032x}.txt": text for n, text in enumerate(said)}
+    ids = [f"0193c7a2-1111-5222-8333-44445555666{n}" for n in range(4)]
     earlier = workspace.earlier_stores / "cognee-2026"
     for folder in (workspace.cognee_data, earlier / "cognee.lancedb"):
         folder.mkdir(parents=True)
@@ -651,11 +651,12 @@ def test_of_an_earlier_version_s_store_only_the_list_of_its_other_texts_stays(st
 
     result = forgotten(stores, memory_ids=[gone])
 
-    assert any("earlier version" in warning for warning in result["warnings"])
-    assert holds(workspace, SECRET) == []
+    kept = f".cognee_data/{list(files)[3]}"
+    assert [kept in warning for warning in result["warnings"] if "earlier version" in warning] == [False, True]
+    assert holds(workspace, SECRET) == [kept]
     assert [path.name for path in earlier.iterdir()] == ["cognee_db"]
     again = done(do(stores, "migrate", {}, "again", LATER))
-    assert (again["found"], again["already_migrated"]) == (1, 1), "the frog is there still"
+    assert (again["found"], again["already_migrated"]) == (2, 1), "the frog is there still"
 
 
 @pytest.mark.parametrize("point", ["commit", "graph", "files", "store", "done"])
@@ -684,8 +685,7 @@ def test_the_attempt_after_any_stop_ends_it(stores: WithFakeGraph, monkeypatch: 
             do(stores, "forget", {"memory_ids": [gone]}, "forget", LATER)
     assert (stores.store.get(gone) is None) == (point != "commit")
     result = forgotten(stores, memory_ids=[gone])
-    assert result["forgotten"] == [gone]
-    assert result[JOB_FILES]["jobs"] == ["brought"]
+    assert (result["forgotten"], result[JOB_FILES]["jobs"]) == ([gone], ["brought"])
     assert holds(stores.workspace, SECRET) == []
     assert not stores.workspace.picture.exists()
 

@@ -271,7 +271,7 @@ def standing(**other: Any) -> dict[str, Any]:
         "rejected_files": 0,
         "team_copy_at": None,
         "team_problem": None,
-        "memory": {"memories": 3},
+        "memory": {"memories": 3, "uncompared": 0},
         "memory_error": None,
         "disk": {"free_bytes": 10, "min_free_bytes": 5},
     }
@@ -294,7 +294,7 @@ def test_the_status_counts_each_job_and_each_rejected_file_once(
     """Without a worker no job runs, and a rejected job has a file."""
     worker = {"alive": alive, "heartbeat": {"state": "ready", "pid": 1, "in_flight": ()}}
     jobs = {"counts": counts, "causes": [], "oldest_waiting_seconds": None}
-    found = standing(worker=worker, jobs=jobs, rejected_files=files, memory={"memories": 0})
+    found = standing(worker=worker, jobs=jobs, rejected_files=files, memory={"memories": 0, "uncompared": 0})
     found |= {"workspace": "w", "advice": [], "graph_installed": True}
     show_overview(found)
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
@@ -315,7 +315,8 @@ ADVISED = [
     ({"worker": {"alive": False, "heartbeat": None}, "waiting_in_inbox": 1}, "cognee-memory worker start: 1 job waits"),
     ({"jobs": {"counts": {"expired": 1}}}, "cognee-memory jobs causes"),
     ({"rejected_files": 1}, "cognee-memory jobs list --state rejected"),
-    ({"jobs": {"counts": {}}, "memory": {"memories": 0}}, "cognee-memory ingest"),
+    ({"jobs": {"counts": {}}, "memory": {"memories": 0, "uncompared": 0}}, "cognee-memory ingest"),
+    ({"worker": {"alive": False}, "memory": {"memories": 3, "uncompared": 2}}, "cognee-memory worker start: 2 mem"),
 ]
 
 

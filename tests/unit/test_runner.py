@@ -236,6 +236,17 @@ def test_without_a_job_the_graph_gets_slice_by_slice_what_it_lacks(bench: Bench)
     assert not bench.runner.wants_maintenance
 
 
+def test_what_another_child_left_uncompared_is_compared_without_a_job_as_long_as_it_gets_less(bench: Bench) -> None:
+    asked: list[str] = []
+    left = iter([9, 5, 5])
+    bench.child.answer = lambda request, options: asked.append(request["kind"]) or succeeded(request)
+    bench.child.is_idle = lambda seconds: True  # type: ignore[method-assign]
+    bench.runner._uncompared, bench.runner.has_uncompared = lambda: next(left), True
+    while bench.runner.has_uncompared:
+        bench.runner.run_if_due(MAINTENANCE)
+    assert (asked, bench.child.ended) == (["@compare"] * 3, ["idle"] * 3)
+
+
 def test_a_job_that_comes_while_the_graph_is_brought_up_to_date_waits_for_one_slice(bench: Bench) -> None:
     asked: list[str] = []
 

@@ -181,6 +181,14 @@ def test_two_notes_of_one_sentence_dispute_in_any_words_since_they_have_no_topic
     assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [True]
 
 
+@pytest.mark.parametrize(("count", "warned"), [(10, []), (11, ["11 memories are not compared"])])
+def test_an_answer_says_that_many_memories_are_not_compared_yet(place: Place, count: int, warned: list[str]) -> None:
+    place.add(*(memory(f"m{n}", "2026-09-01", f"{OLD} {n}") for n in range(count)))
+    assert [warning[:28] for warning in place.ask()["warnings"]] == warned
+    place.compare()
+    assert place.ask()["warnings"] == []
+
+
 def test_what_is_superseded_already_is_not_said_to_be_replaced(place: Place) -> None:
     place.compared(saying(0.95), memory("a", "2026-09-01", OLD, status="Superseded"), SECOND)
     hits = place.ask(include_superseded=True)["results"]
@@ -548,9 +556,11 @@ def test_a_pair_keeps_its_name_and_is_not_shown_again_once_it_is_settled(dispute
     resolved(disputed, "older", reason="The council said so.")
     assert review.pairs(disputed.workspace) == []
     (pair,) = review.pairs(disputed.workspace, all_of_them=True)
-    told = pair["pair"], pair["holds"], pair["reason"], pair["by"]
-    assert told == ("1/2", "older", "The council said so.", "person")
+    assert (pair["state"], pair["holds"], pair["reason"]) == ("replaced", "older", "The council said so.")
     assert review.pair(disputed.workspace, "#1/2") == pair
+    with closing(disputed.store()) as store:
+        store.set_status("a", "Superseded", AT, AT)
+    assert review.pair(disputed.workspace, "1/2") == {**pair, "state": "suspended", "confidence": 0.0}
     with pytest.raises(JobError, match="no pair '1/3'"):
         review.sides(disputed.workspace, "1/3")
 
@@ -646,12 +656,10 @@ def test_a_settled_pair_says_what_may_rest_on_what_was_replaced(disputed: Place)
     resting = "Remind readers on day 12, since loans last two weeks"
     disputed.add(memory("c", "2026-09-15", resting), memory("d", "2026-09-16", "Loans of maps last a year"))
     disputed.compare()
-    resolved(disputed, "newer")
-    (pair,) = review.pairs(disputed.workspace, all_of_them=True)[:1]
-    assert review.resting(disputed.workspace, pair) == [(3, resting)]
-    resolved(disputed, "both", job_id="both")
-    (pair,) = review.pairs(disputed.workspace, all_of_them=True)[:1]
-    assert review.resting(disputed.workspace, pair) == []
+    for verdict, expected in (("newer", [(3, resting)]), ("both", [])):
+        resolved(disputed, verdict, job_id=verdict)
+        (pair,) = review.pairs(disputed.workspace, all_of_them=True)[:1]
+        assert review.resting(disputed.workspace, pair) == expected
 
 
 ABSENT = [

@@ -128,6 +128,9 @@ def advice(
     if left_out:
         lines.append(f"cognee-memory doctor: the copy here leaves out {counted(left_out, 'row')} of the team")
     memory, error = status["memory"], status["memory_error"]
+    if memory is not None and memory["uncompared"] and not worker["alive"]:
+        few = counted(memory["uncompared"], "memory")
+        lines.append(f"cognee-memory worker start: {few} to compare with the others, an outdated one may come first")
     if error is not None:
         lines.append(f"cognee-memory doctor: {error['message']}")
     elif (

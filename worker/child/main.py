@@ -33,6 +33,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed
 
+from . import protocol
 from .parent_death import ParentDeathGuard, lower_priority
 from .protocol import ATTACH, CLOSE, CRITICAL_SECONDS, DELIVER, FOLLOW, FORGOTTEN, MAINTAIN, Answer, encode, write_line
 
@@ -229,6 +230,9 @@ class Server:
                     return {}
                 if kind == DELIVER:
                     self._stores.graph.deliver_all(seconds=self._stores.settings.slice_seconds)
+                    return {}
+                if kind == protocol.COMPARE:
+                    self._stores.store.replacements.uncompared(1)
                     return {}
                 if kind == MAINTAIN:
                     self._stores.maintain(clock.now(), progress)

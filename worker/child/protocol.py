@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # Kinds of other requests, of which only ATTACH has jobs:
 DELIVER = "@pay"  # for a slice of time, deliver what the graph lacks
 MAINTAIN = "@maintain"  # compact the stores
+COMPARE = "@compare"  # open the store, whose memories are compared in the idle moment after it
 FOLLOW = "@follow"  # in a team: apply what other machines changed, and remove here what they forgot
 ATTACH = "@attach "  # and a kind: in a team, attach to jobs of this kind what they need of this machine's files
 FORGOTTEN = "@forgotten"  # note that the jobs' files of the last FOLLOW are scrubbed

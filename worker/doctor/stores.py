@@ -13,6 +13,7 @@ from bridge.search import listing
 from bridge.settings import Settings
 from bridge.store import inspection, migrations
 from bridge.store.inspection import size_of
+from bridge.store.replacements import FEW_UNCOMPARED
 from bridge.transfer import lost_memories
 from jobs import clock
 from jobs.errors import JobError
@@ -110,6 +111,9 @@ def index(facts: Facts) -> Iterator[Finding]:
     if store.words != store.memories and not store.words_outdated:
         has = "There is no index" if store.words < 0 else f"It has {store.words:,}"
         yield finding("WORDS_LACKING", "words", f"{has} for {counted(store.memories, 'memory')}.")
+    if store.uncompared > FEW_UNCOMPARED:
+        message = f"It is about {counted(store.uncompared, 'memory')}."
+        yield finding("MEMORIES_UNCOMPARED", "memories", message, count=store.uncompared)
     if store.unfinished_since and facts.now - clock.parse(store.unfinished_since) > _UNFINISHED:
         message = f"It began at {store.unfinished_since}."
         yield finding("FORGETTING_UNFINISHED", "forgetting", message, count=store.unfinished)

@@ -65,9 +65,10 @@ function graph(installed, team, has_graph, lag) {
 }
 
 /** The facts of a store that could be read. Pure. */
-function counts({ memories, graph_lag: _lag, has_graph: _has, ...kinds }, graphText) {
+function counts({ memories, uncompared, graph_lag: _lag, has_graph: _has, ...kinds }, graphText) {
   return [
     ["Memories", count(memories)],
+    ...(uncompared ? [["Not compared yet", count(uncompared)]] : []),
     ...Object.entries(kinds).map(([kind, number]) => [KINDS[kind] ?? plain(kind), count(number)]),
     ["Graph", graphText],
   ];

@@ -79,7 +79,8 @@ function Said({ pair }) {
   const by = pair.cause === "said" && html` <span class="faint">said by ${pair.by}, <${Time} at=${pair.at} /></span>`;
   if (pair.state === "disputed") return html`May contradict each other <span class="faint">${sure}</span>${by}`;
   if (pair.cause === "judge") return html`The newer replaced the older <span class="faint">${sure}</span>`;
-  return html`${HOLDS[pair.holds]}${by}${pair.reason && html`<br /><span class="break">${pair.reason}</span>`}`;
+  const suspended = pair.state === "suspended" && ", but its memory is superseded or a draft: nothing falls by it";
+  return html`${HOLDS[pair.holds]}${suspended}${by}${pair.reason && html`<br /><span class="break">${pair.reason}</span>`}`;
 }
 
 /** The number of disputed pairs, for the navigation; nothing where nothing is disputed. */
@@ -95,7 +96,7 @@ const TOLD = { replaced: { newer: "Replaced by", older: "Replaces" }, disputed: 
 /** What replaced the decisions of a memory, or may, and what they replaced; nothing where there is no such pair. */
 export function Standings({ memory }) {
   const { data } = useLive(ALL, 10);
-  const lines = (data?.pairs ?? []).filter((pair) => pair.state !== "both" && fits(pair, { memory: String(memory.memory_number) })).map((pair) => {
+  const lines = (data?.pairs ?? []).filter((pair) => pair.state in TOLD && fits(pair, { memory: String(memory.memory_number) })).map((pair) => {
     const [own, other] = pair.older.memory_id === memory.memory_id ? [pair.older, pair.newer] : [pair.newer, pair.older];
     const lasting = pair.holds === "older" ? pair.older : pair.newer;
     return { pair, own, other, told: TOLD[pair.state][lasting === other ? "newer" : "older"] };

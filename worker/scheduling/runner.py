@@ -22,7 +22,7 @@ from jobs.kinds import BATCHED, PREEMPTIBLE, YIELDS
 from jobs.lifecycle import Event
 from jobs.model import Record
 
-from ..child.protocol import DELIVER, MAINTAIN, Answer, decode
+from ..child.protocol import COMPARE, DELIVER, MAINTAIN, Answer, decode
 from ..child.supervisor import Child, ChildEnded
 from ..log import about, of_job
 from .graph_upkeep import GraphUpkeep
@@ -79,10 +79,11 @@ class Runner:
         now: Callable[[], datetime] = clock.now,
         changed: Callable[[], None] = lambda: None,
         on_requeued: Callable[[], None] = lambda: None,
+        uncompared: Callable[[], int] = lambda: 0,
     ) -> None:
         """``upkeep`` says when the graph is brought up to date without a job; None: never. ``changed`` is called when
         ``running`` changes; ``on_requeued`` when a job must wait again, so that the caller enqueues it when it is
-        due."""
+        due. ``uncompared``: how many memories the child, when it is idle, has still to compare."""
         self._jobs = jobs
         self._child = child
         self._settings = settings
@@ -98,6 +99,8 @@ class Runner:
         self._jobs_since_maintenance = 0
         self._worked_at = time.monotonic()
         self.graph_lag: int | None = None
+        self._uncompared, self._left_uncompared = uncompared, 0
+        self.has_uncompared = uncompared() > 0  # memories for which no job of this worker has opened the store
         self.is_delivering = False  # to the graph, without a job
         self.stopping = threading.Event()
         self.paused = threading.Event()
@@ -377,10 +380,14 @@ class Runner:
                 return
 
     def _maintain(self) -> None:
-        """If no job is due: bring the graph up to date if it is due, compact the stores, and stop an idle child."""
+        """If no job is due: compare what another child left, bring the graph up to date if it is due, compact the
+        stores, and stop an idle child."""
         if self._jobs.kinds_due():
             return
         try:
+            if self.has_uncompared:
+                self.has_uncompared = False
+                self._child.ask({"kind": COMPARE, "jobs": [], "lease": None})
             idle = self._child.is_idle(self._settings.child_idle_seconds)
             idle |= self._bring_graph_up_to_date()
             if self._child.pid is not None and self._jobs_since_maintenance >= (
@@ -390,6 +397,8 @@ class Runner:
                 self._jobs_since_maintenance = 0
             if idle:
                 self._child.stop(why="idle")
+                before, self._left_uncompared = self._left_uncompared, self._uncompared()
+                self.has_uncompared = 0 < self._left_uncompared != before  # else it got no further
         except ChildEnded as ended:
             log.error("maintenance was interrupted: %s", ended)
 
@@ -423,7 +432,8 @@ class Runner:
     def wants_maintenance(self) -> bool:
         """Whether a ``MAINTENANCE`` message would have an effect."""
         return bool(
-            self._graph_is_due()
+            self.has_uncompared
+            or self._graph_is_due()
             or self._child.is_idle(self._settings.child_idle_seconds)
             or (self._jobs_since_maintenance >= _JOBS_BETWEEN_MAINTENANCE and self._child.is_idle(0))
         )

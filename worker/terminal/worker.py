@@ -196,7 +196,7 @@ def show_overview(answer: Envelope) -> None:
             *[("running", line) for line in _in_flight(beat)],
             ("inbox", counted(answer["waiting_in_inbox"], "file") if answer["waiting_in_inbox"] else ""),
             ("rejected", _other_rejected(counts.get("rejected", 0), answer["rejected_files"])),
-            ("memories", f"{memory['memories']:,}" if memory else answer["memory_error"]["message"]),
+            ("memories", _memories(memory) if memory else answer["memory_error"]["message"]),
             ("graph", _graph(memory, answer) if memory else ""),
             ("team", f"copy as of {answer['team_copy_at']}" if answer["team_copy_at"] else ""),
             ("disk", f"{size(disk['free_bytes'])} free"),
@@ -219,6 +219,11 @@ def overview(args: Given) -> Envelope:
     from ..admin.overview import overview as overview_of
 
     return envelope.success(**overview_of(*args.opened))
+
+
+def _memories(memory: Envelope) -> str:
+    behind = f", {memory['uncompared']:,} not compared yet" if memory["uncompared"] else ""
+    return f"{memory['memories']:,}{behind}"
 
 
 def _graph(memory: Envelope, answer: Envelope) -> str:

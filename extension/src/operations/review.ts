@@ -113,5 +113,6 @@ function shownOf({ statement, memory_number, dated_at, topic_id }: ReviewedState
 function stateOf({ state, holds }: ReviewedPair): string {
   if (state === "disputed") return "";
   if (state === "both") return "settled: both hold";
-  return holds === "newer" ? "now the newer holds" : "now the older holds";
+  const which = holds === "newer" ? "the newer holds" : "the older holds";
+  return state === "suspended" ? `settled: ${which}, but nothing falls by it` : `now ${which}`;
 }

@@ -109,6 +109,8 @@ def _say_pair(pair: Envelope) -> None:
     else:
         reason = f": {pair['reason']}" if pair["reason"] else ""
         said = f"{_HOLDS[pair['holds']]}, said {pair['by']} on {pair['at'][:10]}{reason}"
+        if pair["state"] == "suspended":
+            said += " (its memory is superseded or a draft: nothing falls by it)"
     say(f"{pair['pair']}  {said}")
     for side in ("newer", "older"):
         statement = pair[side]

@@ -51,10 +51,7 @@ def show_compact(result: Envelope) -> None:
         what = f"{counted(count, 'memory')} of {result['topic_id']}"
         say(f"Compacted {what} into the record #{result['memory_number']}.")
         say(f"  record      {result['decision_record_id']}")
-        numbers = result["superseded_numbers"]
-        more = f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else ""
-        merged = [f"#{numbers[each]}" if each in numbers else each for each in result["superseded"]]
-        say(f"  superseded  {', '.join(merged[:_MOST_NAMED])}{more}")
+        say(f"  superseded  {_named(result['superseded'], result['superseded_numbers'])}")
         say(f"  conflicts   {len(result['conflicts'])}")
         show_blocks(conflicts(result, ids=True))
         notes(result["warnings"])
@@ -86,10 +83,18 @@ def show_restore(result: Envelope) -> None:
     number = f" #{result['memory_number']}" if result["memory_number"] else ""
     back = counted(len(result["restored"]), "memory")
     say(f"The record{number} of {result['topic_id']} is withdrawn; {back} {_are(len(result['restored']))} back.")
-    for memory_id in result["restored"]:
-        say(f"  back  {memory_id}")
+    numbers = result.get("numbers", {})  # earlier versions did not say them
+    if result["restored"]:
+        say(f"  back  {_named(result['restored'], numbers)}")
     for skipped in result["skipped"]:
-        say(f"  left  {skipped['memory_id']}: {_WHY_LEFT[skipped['reason']]}")
+        say(f"  left  {_named([skipped['memory_id']], numbers)}: {_WHY_LEFT[skipped['reason']]}")
+
+
+def _named(memory_ids: list[str], numbers: dict[str, int]) -> str:
+    """The memories in one line, by number; by id if they were forgotten since."""
+    named = [f"#{numbers[each]}" if each in numbers else each for each in memory_ids]
+    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+    return ", ".join(named[:_MOST_NAMED]) + more
 
 
 def _are(count: int) -> str:
