@@ -37,6 +37,9 @@ _OPENING_LABEL = re.compile(  # "Room 12", "Client B", "v2", "web-1"; not "Keep 
     r"|[^\W\d_]+ #?\d+(?:\.\d+)*)(?![\w%:])",
     re.IGNORECASE,
 )
+_LABEL_WITHIN = re.compile(  # "in row 3", not "in row 3 seats"
+    r"\b(?:of|in|on|for|to|at|with|by|from) ((?!port|version|least|most)[a-z]+) (\d+)(?![\w%:.]| \w+s\b)"
+)
 _LABEL_NUMBER = re.compile(r"[ #_-]*(\d[\d.]*|[a-z])$")
 _MAX_CHARACTERS = 500  # of a statement that are parsed; a decision is a sentence
 _MAX_CLAUSES = 12  # per statement, since each is compared with each clause of another statement
@@ -165,18 +168,22 @@ def clauses(text: str) -> tuple[Clause, ...]:
 
 
 def are_of_two_things(one: str, other: str) -> bool:
-    """Whether two statements begin with two things of one name, "Room 12" and "Room 14", and say different things of
-    them. Where they say the same ("Room 14 is the archive"), it is another choice; so it is with a word in -s behind
-    the number, where one of them only says more: it may be counted ("Spend 4 hours" and "Spend 6 hours a day")."""
+    """Whether two statements name two things of one name, "Room 12" and "Room 14" at the beginning or "in room 12"
+    further on, and say different things of them. Where they say the same ("Room 14 is the archive"), it is another
+    choice. So it is where one of them only says more, and the number may be an amount ("Spend 4 hours" and "Spend 6
+    hours a day"); and further on, where more differs than the numbers."""
     labels = [_opening_label(text) for text in (one, other)]
-    if None in labels:
+    if None not in labels:
+        (name, number, rest), (other_name, other_number, other_rest) = filter(None, labels)
+        if name == other_name and number != other_number:
+            if _may_be_counted(rest) or _may_be_counted(other_rest):
+                return not (set(rest) <= set(other_rest) or set(rest) >= set(other_rest))
+            return rest != other_rest
+    names, others = (dict(_LABEL_WITHIN.findall(text)) for text in (one, other))
+    if all(others.get(name, number) == number for name, number in names.items()):
         return False
-    (name, number, rest), (other_name, other_number, other_rest) = filter(None, labels)
-    if name != other_name or number == other_number:
-        return False
-    if any(_may_be_counted(words) for words in (rest, other_rest)):
-        return not (set(rest) <= set(other_rest) or set(rest) >= set(other_rest))
-    return rest != other_rest
+    said, others_said = (_LABEL_WITHIN.sub("", text).lower() for text in (one, other))
+    return said != others_said and _NUMBER.sub("", said) == _NUMBER.sub("", others_said)
 
 
 def without_rejected(earlier: str, later: str) -> str:

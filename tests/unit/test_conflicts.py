@@ -231,6 +231,7 @@ NUMBERED = [
     ("web-1 runs Redis 7", "web-2 runs Redis 8"),
     ("Sensor 7 listens on port 9007", "Sensor 8 listens on port 9008"),
     ("Flat 3 owes 200 euros", "Flat 4 owes 310 euros"),
+    ("Keep the seeds of shelf 3 at 5 degrees", "Keep the seeds of shelf 4 at 8 degrees"),
 ]
 
 
@@ -247,6 +248,7 @@ MAY_CONFLICT = [
     ("Keep 1 copy", "Keep 3 copies in two places"),
     ("Spend 4 hours on it", "Spend 6 hours on reviews"),
     ("Seat 4 guests", "Seat 6 guests in summer"),
+    ("Deploy it on node 3", "Deploy it on node 4 at night"),
     ("Use C for the firmware", "Use Rust for the firmware"),
 ]
 

@@ -1,7 +1,7 @@
 /** A memory as its reader wants it: what was decided and why first, and what else is known of it as one line at the end. */
 
 import type { MemoryText } from "#types";
-import { day, inert, withoutMark } from "../core/text";
+import { day, escaped, inert, withoutMark } from "../core/text";
 import { badge } from "./hit";
 import { quoted, remarksOf } from "./standing";
 
@@ -31,10 +31,13 @@ function outdated({ status, feedback }: MemoryText): string[] {
 export function bodyOf({ summary_text, title }: Pick<MemoryText, "summary_text" | "title">, above?: string): string {
   const text = withoutMark(summary_text);
   const isForm = /^\*\*Metadata:\*\*$/mu.test(text);
-  return inert(isForm ? ordered(title === above ? [] : [`# ${title.replace(/\s+/gu, " ")}`], text) : text.trim());
+  return isForm
+    ? [...(title === above ? [] : [`# ${escaped(title)}`]), ...ordered(text)].join("\n\n")
+    : inert(text.trim());
 }
 
-function ordered(top: readonly string[], text: string): string {
+/** The sections of a text of the template, without what comes before them. Only a context may hold Markdown. */
+function ordered(text: string): string[] {
   const [, ...sections] = text.split(/^(?=## )/mu).map((section) => section.trim());
   const place = (section: string): number => {
     const heading = section.split("\n", 1)[0] ?? "";
@@ -42,8 +45,16 @@ function ordered(top: readonly string[], text: string): string {
     return at === -1 ? FIRST.length : at;
   };
   sections.sort((one, other) => place(one) - place(other));
-  return [...top, ...sections].join("\n\n");
+  return sections.map((section) => (section.startsWith("## Context") ? inert(section) : asWritten(section)));
 }
+
+/** Headings and items in which nothing else has a meaning in Markdown. The template puts a backslash before a line that
+ * looks like one of its own. */
+const asWritten = (section: string): string =>
+  section.replace(
+    /^(## |- | {2})?(?:\\(?=\\*(?:#|<!--|\*\*|-)))?(.*)$/gmu,
+    (_, sign: string | undefined, line: string) => (sign ?? "") + escaped(line),
+  );
 
 function factsOf(memory: MemoryText): string {
   const { memory_number, memory_type, status, topic_id, session_id, plan_id, tags, source_created_at, created_at } =
@@ -55,8 +66,8 @@ function factsOf(memory: MemoryText): string {
     topic_id === null ? "" : `topic ${topic_id}`,
     session_id === null ? "" : `session ${session_id}`,
     plan_id === null ? "" : `plan ${plan_id}`,
-    tags.length === 0 ? "" : `tags ${tags.join(", ")}`,
-    memory.in_code?.remark,
+    tags.length === 0 ? "" : `tags ${escaped(tags.join(", "))}`,
+    escaped(memory.in_code?.remark ?? ""),
   ];
   return inert(facts.filter(Boolean).join(" · "));
 }

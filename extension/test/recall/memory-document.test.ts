@@ -55,6 +55,10 @@ describe("a memory as a document", () => {
       /\n---\n\nMemory 2 · Superseded · 2026-11-12 · topic loan-periods · session 2026-11-12-session-1\n$/u,
     );
     expect(document).not.toMatch(/Template|Metadata|N\/A|\]\(command/u);
+    const summary_text = FORM.replace("- Renewals", "- Export from __init__.py, src/**/*.ts\n- \\# is C:\\_logs");
+    expect(memoryDocument(memory({ summary_text }))).toContain(
+      "- Export from \\_\\_init\\_\\_\\.py, src\\/\\*\\*\\/\\*\\.ts\n- \\# is C\\:\\\\\\_logs\n",
+    );
   });
 
   it("says below its title that it is superseded, and which of its decisions was replaced by what", () => {
