@@ -117,8 +117,8 @@ ERRORS: dict[str, ErrorKind] = {kind.code: kind for kind in (
         "Wait until the queue is shorter and submit again, or raise COGNEE_MEMORY_MAX_ACTIVE_JOBS.",
     ),
     ErrorKind(
-        "DISK_FULL", _W, "The machine that runs jobs has too little disk space.",
-        "Free some there. Accepted jobs wait and continue automatically; drop rejected files again.",
+        "DISK_FULL", _W, "The disk has too little free space.",
+        "Free some disk space. Accepted jobs wait and continue automatically; drop rejected files again.",
     ),
     ErrorKind(
         "METADATA_BROKEN", _R, "The text has a metadata block with a line that cannot be read.",
@@ -277,8 +277,7 @@ ERRORS: dict[str, ErrorKind] = {kind.code: kind for kind in (
     ErrorKind(
         "TEAM_NOT_SHARED", _W,
         "The team does not know this workspace for you, or the folder has memories of another workspace.",
-        "Ask an operator to let you in again; or join one, in a folder without memories: cognee-memory team list.",
-        http=404,
+        "Join a workspace that you may see, in a folder without memories: cognee-memory team list.", http=404,
     ),
     ErrorKind(
         "EMBEDDER_MISMATCH", _G, "The store was created with an embedding model other than the configured one.",

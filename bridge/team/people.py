@@ -76,12 +76,7 @@ def add_member(connection: Connection, group: str, person: str) -> None:
                 "INSERT INTO members (group_name, person) VALUES (%s, %s) ON CONFLICT DO NOTHING", (group, person)
             )
         except errors.ForeignKeyViolation:
-            raise _nobody(person) from None
-
-
-def _nobody(person: str) -> JobError:
-    told = "Who is known: cognee-memory team persons. To make one known: cognee-memory team person NAME."
-    return JobError("ARGUMENT_INVALID", f"There is no person {person!r}.", remediation=told)
+            raise JobError("ARGUMENT_INVALID", f"There is no person {person!r}.") from None
 
 
 def remove_member(connection: Connection, group: str, person: str) -> bool:
@@ -100,7 +95,7 @@ def create_token(connection: Connection, person: str, label: str, days: float | 
         (token_id, label, _digest(secret), None if days is None else days * 86400, person),
     )
     if not made.rowcount:
-        raise _nobody(person)
+        raise JobError("ARGUMENT_INVALID", f"There is no person {person!r}.")
     return f"{_PREFIX}_{token_id}_{secret}"
 
 
@@ -175,18 +170,15 @@ def may_see(connection: Connection, person: str, workspace_id: str) -> bool:
     return found.fetchone() is not None
 
 
-def give(connection: Connection, workspace_id: str, person: str | None, group: str | None) -> None:
-    """Say whose a workspace is. Raises JobError: ARGUMENT_INVALID."""
+def give(connection: Connection, workspace_id: str, person: str | None, group: str | None) -> bool:
+    """Say whose a workspace is. Returns whether there is one. Raises JobError: ARGUMENT_INVALID."""
     try:
         changed = connection.execute(
-            "UPDATE workspaces SET person = %s, group_name = %s WHERE id::text = %s", (person, group, workspace_id)
+            "UPDATE workspaces SET person = %s, group_name = %s WHERE id = %s", (person, group, workspace_id)
         )
     except errors.ForeignKeyViolation:
-        told = "Who is known, and in which groups: cognee-memory team persons."
-        raise JobError("ARGUMENT_INVALID", "There is no such person or group.", remediation=told) from None
-    if not changed.rowcount:
-        told = "The ids are in: cognee-memory team list."
-        raise JobError("ARGUMENT_INVALID", f"No workspace has the id {workspace_id!r}.", remediation=told)
+        raise JobError("ARGUMENT_INVALID", "There is no such person or group.") from None
+    return bool(changed.rowcount)
 
 
 _OF_WORKSPACES = ("workspaces", "rows", "changes", "jobs", "job_askers", "job_attachments", "copies", "receipts")

@@ -105,7 +105,7 @@ def test_a_group_remembers_together_forgets_for_those_away(hosted: Hosted, tmp_p
         second = machine(tmp_path / "bob", hosted, bobs, workspace_id)
         memory_id = remembered(first, remember(first, "The quokkazebra is a lock"))
         with hosted.server.connection() as connection:
-            people.give(connection, workspace_id, "ann", group)
+            assert people.give(connection, workspace_id, "ann", group)
         with second.worker():
             succeeded(second, remember(second, "Invoices are rounded up"))
             for place in (first, second):
@@ -470,7 +470,7 @@ def test_who_waits_for_a_workspace_that_was_taken_away_is_told(strangers: Strang
         team.share(described(workspace_id), str(uuid4()), [], Author("laptop"))
     waiting.polls.add("erin's", Caller(person, token.split("_")[1]), workspace_id, "laptop")
     with hosted.server.connection() as connection:
-        people.give(connection, workspace_id, None, None)
+        assert people.give(connection, workspace_id, None, None)
     waiting.polls.look()
     assert waiting.ended == [(workspace_id, "TEAM_NOT_SHARED")]
     assert not waiting.polls.may_wait("erin's", workspace_id, "laptop")

@@ -199,7 +199,7 @@ def test_where_a_workspace_is_too_large_for_a_copy_the_gateway_answers_like_one_
     group, bob = f"group-{uuid4()}", f"bob-{uuid4()}"
     token = team.gateway.token(bob, group)
     with team.gateway.server.connection() as connection:
-        people.give(connection, team.workspace_id, team.person, group)
+        assert people.give(connection, team.workspace_id, team.person, group)
     laptop = team.machine("laptop", COGNEE_MEMORY_TEAM_TOKEN=token, COGNEE_MEMORY_TEAM_COPY_MEMORIES="1")
     with laptop.worker():
         until(lambda: "no copy is made here" in laptop.log(), "it has decided")
@@ -225,7 +225,6 @@ def test_where_a_workspace_is_too_large_for_a_copy_the_gateway_answers_like_one_
             assert people.remove_member(connection, group, bob)
         refused = laptop.json("retrieve", "invoices")
         assert (refused["success"], refused["error_code"], refused["results"]) == (False, "TEAM_NOT_SHARED", [])
-        assert laptop.json("team", "status")["team"]["error"]["code"] == "TEAM_NOT_SHARED"
 
 
 def commands_say(place: Place) -> list[str]:

@@ -66,8 +66,6 @@ def _remove_member(connection: Connection, args: argparse.Namespace) -> dict[str
 
 
 def _token(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
-    if args.days is not None and args.days <= 0:
-        raise JobError("ARGUMENT_INVALID", "--days must be more than 0.", remediation="Without it, no end is set.")
     return {"token": people.create_token(connection, args.person, args.machine, args.days)}
 
 
@@ -76,9 +74,9 @@ def _tokens(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _give(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
-    people.give(connection, args.id, args.person, args.group)
+    is_given = people.give(connection, args.id, args.person, args.group)
     seen = [f"the person {args.person}"] * bool(args.person) + [f"the group {args.group}"] * bool(args.group)
-    return _changed(True, f"{args.id} is seen by {' and '.join(seen) or 'nobody'} through the gateway.")
+    return _changed(is_given, f"{args.id} is seen by {' and '.join(seen) or 'nobody'} through the gateway.")
 
 
 def _revoke(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:

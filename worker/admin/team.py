@@ -135,10 +135,6 @@ def status(workspace: Workspace, settings: Settings, *, patience: float | None =
     except JobError as error:
         return known_here(workspace, settings, found, error)
     known = known_here(workspace, settings, found, None)
-    if seen is None and (known["position"] is not None or not known["has_copy"]):
-        why = "The team does not show this workspace to you any more."
-        remedy = "An operator can let you in again: cognee-memory team member, or team give. Until then jobs wait here."
-        return {**known, "error": JobError("TEAM_NOT_SHARED", why, remediation=remedy).as_dict()}
     machines = {} if access is None else {each.node: each for each in access.machines}
     here = known["position"]
     behind = None if here is None or seen is None else max(0, seen.last_seq - here)
