@@ -42,6 +42,16 @@ def refused_by_gateway() -> JobError:
     )
 
 
+def not_shown(*, is_yet_to_share: bool) -> JobError:
+    """The error of a workspace that the team does not show: it tells nobody whether there is one that is another's."""
+    if is_yet_to_share:
+        said, helps = "The team does not know this workspace yet.", "Its worker shares it: cognee-memory worker start."
+    else:
+        said = "The team does not show you this workspace, or not any more."
+        helps = "An operator can let you in again (team member, team give). Jobs wait here until then."
+    return JobError("TEAM_NOT_SHARED", said, remediation=helps)
+
+
 How = Literal["no answer", "cut off", "not connected"]
 
 

@@ -511,7 +511,7 @@ def test_machines_that_lost_access_are_told_and_tokens_are_listed_also_after_the
 def test_a_revoked_machine_says_so_until_it_has_a_new_token(hosted: Hosted, tmp_path: Path) -> None:
     """At once, and after a restart too."""
     token = hosted.token("ivy")
-    place = machine(tmp_path / "ivy", hosted, token, str(uuid4()), shares=True)
+    place = machine(tmp_path / "ivy", hosted, token, workspace_id := str(uuid4()), shares=True)
     with place.worker():
         succeeded(place, remember(place, "The queue is a spool"))
         with hosted.server.connection() as connection:
@@ -531,9 +531,7 @@ def test_a_revoked_machine_says_so_until_it_has_a_new_token(hosted: Hosted, tmp_
         [note] = [each for each in answer["warnings"] if "new token" in each]
         assert "This copy answers until" in note
     kept = json.loads(place.workspace.team_problem.read_bytes())
-    long_ago = dict.fromkeys(
-        ("refused_at", "answers_until"), "2026-01-01T00:00:00Z"
-    )  # a worker derives one from the other
+    long_ago = dict.fromkeys(("refused_at", "answers_until"), "2026-01-01T00:00:00Z")  # one is of the other
     place.workspace.team_problem.write_text(json.dumps(kept | long_ago))
     for asked in (("retrieve", "spool"), ("memories", "list"), ("context", "spool")):
         refused = json.loads(place.cli(*asked, "--json").stdout)
@@ -544,6 +542,11 @@ def test_a_revoked_machine_says_so_until_it_has_a_new_token(hosted: Hosted, tmp_
     with place.worker():
         until(lambda: len(titles(place)) == 2, "it is let in, and its job has run")
         until(lambda: place.json("status")["team_problem"] is None, "it says so")
+        with hosted.server.connection() as connection:
+            assert people.give(connection, workspace_id, None, None)
+        error = place.json("team", "status")["team"]["error"]
+        assert (error["code"], "An operator can let you in again" in error["remediation"]) == ("TEAM_NOT_SHARED", True)
+        until(lambda: "let you in again" in str(place.json("status")["team_problem"]), "the worker says so")
 
 
 def is_refused(place: Place) -> bool:
