@@ -76,7 +76,7 @@ def add_member(connection: Connection, group: str, person: str) -> None:
                 "INSERT INTO members (group_name, person) VALUES (%s, %s) ON CONFLICT DO NOTHING", (group, person)
             )
         except errors.ForeignKeyViolation:
-            raise JobError("ARGUMENT_INVALID", f"There is no person {person!r}.") from None
+            raise _unknown(f"person {person!r}") from None
 
 
 def remove_member(connection: Connection, group: str, person: str) -> bool:
@@ -95,7 +95,7 @@ def create_token(connection: Connection, person: str, label: str, days: float | 
         (token_id, label, _digest(secret), None if days is None else days * 86400, person),
     )
     if not made.rowcount:
-        raise JobError("ARGUMENT_INVALID", f"There is no person {person!r}.")
+        raise _unknown(f"person {person!r}")
     return f"{_PREFIX}_{token_id}_{secret}"
 
 
@@ -176,8 +176,10 @@ def give(connection: Connection, workspace_id: str, person: str | None, group: s
         changed = connection.execute(
             "UPDATE workspaces SET person = %s, group_name = %s WHERE id = %s", (person, group, workspace_id)
         )
+    except errors.InvalidTextRepresentation:
+        return False  # it is no UUID
     except errors.ForeignKeyViolation:
-        raise JobError("ARGUMENT_INVALID", "There is no such person or group.") from None
+        raise _unknown("such person or group") from None
     return bool(changed.rowcount)
 
 
@@ -219,6 +221,11 @@ def _grant(connection: Connection, role: str, *read: str) -> None:
     )
     (database,) = connection.execute("SELECT quote_ident(current_database())").fetchone() or ("",)
     connection.execute(f'REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC, "{role}"'.encode())
+
+
+def _unknown(what: str) -> JobError:
+    helps = "See who there is: cognee-memory team persons. Or add one: cognee-memory team person NAME."
+    return JobError("ARGUMENT_INVALID", f"There is no {what}.", remediation=helps)
 
 
 def _require_name(name: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+from pathlib import Path
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
@@ -40,6 +41,16 @@ def refused_by_gateway() -> JobError:
         remediation="Ask an operator for a new token, and write it into team_token in config.toml. Then:"
         " cognee-memory worker restart. Jobs wait until then.",
     )
+
+
+def not_shown(*, is_yet_to_share: bool) -> JobError:
+    """The error of a workspace that the team does not show: it tells nobody whether there is one that is another's."""
+    if is_yet_to_share:
+        said, helps = "The team does not know this workspace yet.", "Its worker shares it: cognee-memory worker start."
+    else:
+        said = "The team does not show you this workspace, or not any more."
+        helps = "An operator can let you in again (team member, team give). Jobs wait here until then."
+    return JobError("TEAM_NOT_SHARED", said, remediation=helps)
 
 
 How = Literal["no answer", "cut off", "not connected"]
@@ -106,6 +117,28 @@ def _certificate_refused(parts: SplitResult, ca_file: str | None, error: ssl.SSL
             " present one."
         )
     return JobError("TEAM_MISCONFIGURED", said, remediation=remedy)
+
+
+def invalid_now(certificate: Path, key: Path | None) -> str | None:
+    """Why the time of a gateway's own certificate is not now, as its machines will find; None if it is."""
+    ours, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        ours.load_cert_chain(certificate, key)
+        theirs.load_verify_locations(certificate)
+    except OSError:
+        return None  # whoever serves with it says so
+    theirs.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # it is trusted itself: only its time is of interest
+    theirs.check_hostname = False
+    to_us, to_them = ssl.MemoryBIO(), ssl.MemoryBIO()
+    server, client = ours.wrap_bio(to_us, to_them, server_side=True), theirs.wrap_bio(to_them, to_us)
+    for side in (client, server, client):
+        try:
+            side.do_handshake()
+        except ssl.SSLWantReadError:
+            pass
+        except ssl.SSLCertVerificationError as error:
+            return error.verify_message if error.verify_code in (_EXPIRED, _NOT_YET_VALID) else None
+    return None
 
 
 def _names(parts: SplitResult, ca_file: str | None) -> list[str] | None:

@@ -2916,7 +2916,6 @@ export interface TeamStatus {
   node: string;
   /** Why the team is not reached; null if it is. Then the fields of the team are null or empty. */
   error: JobError | null;
-  /** Null also while the team does not know the workspace. */
   workspace: TeamWorkspace | null;
   /** False on a machine that leaves a large workspace's copy to the gateway. */
   has_copy: boolean;

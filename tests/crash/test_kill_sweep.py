@@ -172,8 +172,7 @@ def test_after_a_kill_between_a_memorys_steps_it_is_there_once(tmp_path: Path, p
     assert not any(result["duplicate"] for result in results)
     assert place.json("status")["memory"]["memories"] == 3
     for number in range(3):
-        found = place.json("retrieve", f"number {number}")["results"]
-        assert found[0]["topic"] == f"Topic {number}"
+        assert place.json("retrieve", f"number {number}")["results"][0]["topic"] == f"Topic {number}"
 
 
 @pytest.mark.parametrize("point", PREVIEWS)

@@ -47,8 +47,7 @@ def test_of_two_workers_that_start_at_once_one_works_and_one_says_why_not(place:
         winner = two[1 - two.index(loser)].ready()
         loser.said.seek(0)
         assert b"Another worker works on" in loser.said.read()
-        job_id = place.submit("noop", {})
-        assert place.ended(job_id).attempt == 1
+        assert place.ended(place.submit("noop", {})).attempt == 1
         assert winner.process.poll() is None
     finally:
         for worker in two:
@@ -132,8 +131,7 @@ def test_a_drain_works_off_what_is_due_takes_nothing_more_in_leaves_and_is_not_o
         assert place.json("jobs", "drain")["drained"]
         assert worker.process.wait(PATIENCE) == 0
         assert {place.ended(job_id).state for job_id in due} == {"succeeded"}
-        record = place.record(later)
-        assert record.state == "queued"
+        assert place.record(later).state == "queued"
         assert place.heartbeat()["state"] == "stopped"
     client.request(place.spool, "drain")  # meant for the former worker
     with place.worker() as worker:

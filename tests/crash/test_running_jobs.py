@@ -126,8 +126,7 @@ def test_the_worker_survives_what_a_job_does_to_its_process(place: Place, worker
         assert "lines of output were left out" in until(lambda: place.log(), "the log")
         assert place.spool.log.stat().st_size < 4 * 1024 * 1024
     else:
-        record = place.in_state(bad, "retrying", "failed")
-        assert record.crashes >= 1
+        assert place.in_state(bad, "retrying", "failed").crashes >= 1
         cancel(place, bad)
     assert worker.process.poll() is None
     assert place.ended(noop(place)).state == "succeeded"
@@ -211,7 +210,6 @@ def test_short_work_starts_beside_long_work(place: Place, worker: RealWorker) ->
     short = place.submit("set_status", {"memory_id": "unknown", "status": "Draft"})
     record = place.ended(short)
     assert record.state in ("failed", "retrying")
-    between = place.record(long)
-    assert between.state == "running"
+    assert place.record(long).state == "running"
     after = place.ended(long)
     assert (after.state, len(after.attempts)) == ("succeeded", 1)

@@ -137,8 +137,7 @@ def test_after_a_day_offline_both_have_all_but_what_either_forgot(offline: tuple
                 succeeded(away, job_id)
             again = away.ended(both[1])
             assert again.state == "succeeded" or (again.error or {})["code"] == "MEMORY_NOT_FOUND", again
-            twin = away.ended(same[1])
-            assert result_of(twin)["duplicate"]
+            assert result_of(away.ended(same[1]))["duplicate"]
             team.until_equal()
             team.assert_all_is_well([*jobs, mine, theirs, same[0]])
             kept = ["Invoices are rounded up", "Said away meanwhile", "Said here meanwhile", "Said on both sides"]

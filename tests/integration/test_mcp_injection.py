@@ -125,6 +125,5 @@ def test_in_the_block_every_line_of_a_memory_is_quoted_its_topic_too(agent: Agen
 
 
 def test_texts_are_as_they_were_said_but_for_what_nobody_sees(agent: Agent) -> None:
-    found = agent.answer("memory_read", memory_id="tags-0")
-    assert "alpha visible  end" in found["memory"]["summary_text"]
+    assert "alpha visible  end" in agent.answer("memory_read", memory_id="tags-0")["memory"]["summary_text"]
     assert "red RED" in agent.answer("memory_read", memory_id="ansi-0")["memory"]["summary_text"]

@@ -110,5 +110,4 @@ def test_a_worker_that_finds_a_store_of_an_earlier_model_embeds_it_and_goes_on_a
         assert model_of(place) == MULTILINGUAL.identity
         assert "thirty days" in ask(place, GERMAN)["results"][0]["text"]
         assert findings(place) == []
-        rebuilds = place.json("jobs", "list", "--kind", "rebuild")["jobs"]
-        assert [row["job_id"] for row in rebuilds] == [job]
+        assert [row["job_id"] for row in place.json("jobs", "list", "--kind", "rebuild")["jobs"]] == [job]

@@ -148,8 +148,7 @@ def test_it_is_ready_and_else_says_why(running: tuple[Watched, RealWorker]) -> N
 
 def test_a_key_that_a_provider_quotes_is_in_no_record_log_or_answer(place: Watched) -> None:
     job_id = place.submit("ingest", {"summary": {"topic": "Keys", "context": "Kept apart."}}, max_attempts=1)
-    record = place.ended(job_id)
-    assert record.error["message"].endswith("no such model for [hidden]")
+    assert place.ended(job_id).error["message"].endswith("no such model for [hidden]")
     shown = place.cli("jobs", "show", job_id)
     assert "[hidden]" in shown.stdout
     place.asked("GET", "/metrics")

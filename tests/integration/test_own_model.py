@@ -267,8 +267,7 @@ def test_the_tool_writes_a_compactions_narrative_where_the_settings_name_it(tmp_
     with place.worker():
         for number in range(5):
             place.json("ingest", "--wait", "--topic", "Queue", "--context", f"Store {number} of the queue was weighed.")
-        result = place.json("compact", "queue", "--preview")["result"]
-        assert prose in json.dumps(result)
+        assert prose in json.dumps(place.json("compact", "queue", "--preview")["result"])
         assert {call["arguments"][0] for call in place.calls()} == {"-p"}
         assert "It is the command line of claude-code." in place.cli("doctor", check=False).stdout
         assert place.json("worker", "status")["worker"]["heartbeat"]["llm_configured"] is True

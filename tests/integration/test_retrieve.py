@@ -364,5 +364,4 @@ def test_a_store_whose_model_is_not_on_this_machine_is_refused_with_the_remedy(t
 def test_a_damaged_store_is_an_answer_and_no_traceback(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.workspace.memory_db.write_bytes(b"SQLite format 3\0" + b"\xa5" * 20_000)
-    found = script(place, str(place.workspace.root), "session", status=1)
-    assert found["error_code"] == "STORE_UNREADABLE"
+    assert script(place, str(place.workspace.root), "session", status=1)["error_code"] == "STORE_UNREADABLE"

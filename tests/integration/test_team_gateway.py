@@ -6,6 +6,7 @@ A real gateway process over a real Postgres, with a role of its own that row-lev
 import json
 import os
 import time
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -40,7 +41,7 @@ from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.ids import new_job_id
 from jobs.lock import is_held
-from worker.admin import team as admin_team
+from worker.admin import people as admin_people, team as admin_team
 from worker.gateway.access import Caller, Limits
 from worker.gateway.app import Gateway
 from worker.gateway.polls import Polls
@@ -346,6 +347,20 @@ def test_a_revoked_an_expired_and_an_invented_token_are_refused_at_once(hosted: 
     assert hosted.client.post(wire.PREFIX + "time", json={}).status_code == 401
 
 
+def test_an_operators_slip_is_told_with_what_helps(hosted: Hosted) -> None:
+    operator = load(environment={"COGNEE_MEMORY_STORE": hosted.dsn})
+    for verb, days, helps in (
+        ("give", 1, "list"),
+        ("token", 1, "persons"),
+        ("token", 0, "--d"),
+        ("member", 1, "persons"),
+    ):
+        asks = Namespace(verb=verb, id="nosuch", person="nobody", group="none", machine="m", days=days)
+        with pytest.raises(JobError, match="ARGUMENT_INVALID") as caught:
+            admin_people.asked(operator, asks)
+        assert helps in f"{caught.value.message} {caught.value.remediation}"
+
+
 # --- machines that wait ---
 
 
@@ -511,14 +526,13 @@ def test_machines_that_lost_access_are_told_and_tokens_are_listed_also_after_the
 def test_a_revoked_machine_says_so_until_it_has_a_new_token(hosted: Hosted, tmp_path: Path) -> None:
     """At once, and after a restart too."""
     token = hosted.token("ivy")
-    place = machine(tmp_path / "ivy", hosted, token, str(uuid4()), shares=True)
+    place = machine(tmp_path / "ivy", hosted, token, workspace_id := str(uuid4()), shares=True)
     with place.worker():
         succeeded(place, remember(place, "The queue is a spool"))
         with hosted.server.connection() as connection:
             assert people.revoke_token(connection, token)
         until(lambda: is_refused(place), "it is known")
-        problem = place.json("status")["team_problem"]
-        assert problem["code"] == "TEAM_REFUSED"
+        assert place.json("status")["team_problem"]["code"] == "TEAM_REFUSED"
         text = place.cli("status").stdout
         assert "Ask an operator for a new token" in text
         assert "Nothing to do" not in text
@@ -531,9 +545,7 @@ def test_a_revoked_machine_says_so_until_it_has_a_new_token(hosted: Hosted, tmp_
         [note] = [each for each in answer["warnings"] if "new token" in each]
         assert "This copy answers until" in note
     kept = json.loads(place.workspace.team_problem.read_bytes())
-    long_ago = dict.fromkeys(
-        ("refused_at", "answers_until"), "2026-01-01T00:00:00Z"
-    )  # a worker derives one from the other
+    long_ago = dict.fromkeys(("refused_at", "answers_until"), "2026-01-01T00:00:00Z")  # one is of the other
     place.workspace.team_problem.write_text(json.dumps(kept | long_ago))
     for asked in (("retrieve", "spool"), ("memories", "list"), ("context", "spool")):
         refused = json.loads(place.cli(*asked, "--json").stdout)
@@ -544,6 +556,11 @@ def test_a_revoked_machine_says_so_until_it_has_a_new_token(hosted: Hosted, tmp_
     with place.worker():
         until(lambda: len(titles(place)) == 2, "it is let in, and its job has run")
         until(lambda: place.json("status")["team_problem"] is None, "it says so")
+        with hosted.server.connection() as connection:
+            assert people.give(connection, workspace_id, None, None)
+        error = place.json("team", "status")["team"]["error"]
+        assert (error["code"], "An operator can let you in again" in error["remediation"]) == ("TEAM_NOT_SHARED", True)
+        until(lambda: "let you in again" in str(place.json("status")["team_problem"]), "the worker says so")
 
 
 def is_refused(place: Place) -> bool:
@@ -636,8 +653,7 @@ def test_the_audit_tells_who_changed_what_and_holds_no_secret(strangers: Strange
     shared = [each for each in lines if each["operation"] == "share"]
     assert any((each["person"], each["outcome"]) == (strangers.ann, "ok") for each in shared)
     assert strangers.anns.split("_", 2)[2] not in strangers.hosted.log
-    parts = conninfo_to_dict(strangers.hosted.gateway_dsn)
-    assert str(parts["password"]) not in strangers.hosted.log
+    assert str(conninfo_to_dict(strangers.hosted.gateway_dsn)["password"]) not in strangers.hosted.log
 
 
 def test_the_metrics_and_the_description_are_published(strangers: Strangers) -> None:

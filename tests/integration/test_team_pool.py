@@ -44,6 +44,7 @@ def test_a_pool_runs_all_workspaces_jobs_and_keeps_so_many_copies(tmp_path: Path
             assert not files_with(pool.folder / workspace_id, f"Invoices of {1 - number}")
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answered:
             text = answered.read().decode()
+        assert float(text.partition("\ncognee_memory_pool_free_bytes ")[2].partition("\n")[0]) > 0
         assert 'cognee_memory_pool_jobs_ended_total{kind="ingest",state="succeeded"} 4.0' in text
         assert len(team.rows(nodes)) == 1, "a removed copy is none of the team's any more"
 

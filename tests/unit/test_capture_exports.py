@@ -31,8 +31,7 @@ def turns_of(name: str) -> list[str]:
 
 def test_of_a_chatgpt_export_the_branch_that_was_shown_last_is_read() -> None:
     turns, findings = read("export", FIXTURES / "export" / "chatgpt-2025-conversations.json")
-    one = ["user: Which port?", "assistant: Port 8080.", "user: Thanks."]
-    assert lines_of(turns) == one * 2
+    assert lines_of(turns) == ["user: Which port?", "assistant: Port 8080.", "user: Thanks."] * 2
     assert [turn.marker for turn in turns] == [None, None, None, "cleared", None, None]
     assert turns[0].at == "2025-07-31T22:13:21.500Z"
     assert turns[3].place == "conversation 2, message 2"

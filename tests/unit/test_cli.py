@@ -454,8 +454,7 @@ def test_cancelling_a_job_in_the_inbox_leaves_a_request_for_the_worker(place: Pl
 
 
 def test_waiting_for_a_job_ends_when_the_time_is_over(place: Place) -> None:
-    job_id = place.submit("check", {})
-    assert place.fails("jobs", "wait", job_id, "--timeout", "0.05") == (5, "WAIT_TIMEOUT")
+    assert place.fails("jobs", "wait", place.submit("check", {}), "--timeout", "0.05") == (5, "WAIT_TIMEOUT")
 
 
 def test_draining_where_no_worker_runs_is_told_and_meant_for_none_to_come(place: Place) -> None:

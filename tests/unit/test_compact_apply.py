@@ -279,8 +279,7 @@ def test_a_preview_that_nobody_made_is_not_found(filled: Stores, workspace: Work
     seen = preview(filled)["summaries"]
     sources = tuple((each["memory_id"], each["content_sha256"]) for each in seen)
     forged = previews.Preview("uploads", sources, {"topic": "T", "narrative_source": "template"})
-    digest = previews.store(workspace, forged, NOW)
-    assert refused(filled, preview_digest=digest).code == "PREVIEW_NOT_FOUND"
+    assert refused(filled, preview_digest=previews.store(workspace, forged, NOW)).code == "PREVIEW_NOT_FOUND"
     assert rows(workspace) == before
 
 

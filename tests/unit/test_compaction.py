@@ -397,8 +397,7 @@ def test_a_record_that_was_merged_twice_still_tells_each_memory_once() -> None:
 
 def test_a_later_one_that_supersedes_several_is_read_back() -> None:
     first = made(memory(1, "Use Redis for jobs"), memory(2, "Use Kafka; for jobs supersedes all"), memory(3, "Tabs"))
-    kept = words(made(as_record(first, 3), memory(4, "Sign last")))
-    assert kept == (*words(first), "Sign last")
+    assert words(made(as_record(first, 3), memory(4, "Sign last"))) == (*words(first), "Sign last")
     marked = ("[Earlier] A one", "[Earlier] A one; B two", "[Later] C three supersedes A one; B two; A one")
     statements = record_draft._statements([memory(1, *marked)], "decisions")
     assert [s.text for s in statements] == ["A one", "A one; B two", "C three"]

@@ -160,8 +160,7 @@ NO_QUESTIONS = [{"query": " "}, {"query": "q", "max_tokens": "many"}, {"query": 
 
 @pytest.mark.parametrize("arguments", NO_QUESTIONS)
 def test_a_question_that_is_none_is_a_failure(shelf: Shelf, arguments: dict[str, Any]) -> None:
-    found = shelf.context(**arguments)
-    assert not found["success"]
+    assert not shelf.context(**arguments)["success"]
 
 
 # --- nothing twice ---

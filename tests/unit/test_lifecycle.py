@@ -32,6 +32,7 @@ from jobs.lifecycle import (
 )
 from jobs.model import Job, Record, encode
 from jobs.states import ENDS, State
+from worker.pool.team_jobs import TeamJobs
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 STATES: tuple[State, ...] = get_args(State)
@@ -515,3 +516,10 @@ NO_TIMES = ["", "N/A", "yesterday", "2026-13-01", "0001-01-01T00:00:00+01:00", "
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         clock.parse(text)
+
+
+def test_the_disk_of_a_teams_service_is_not_taken_for_ones_own() -> None:
+    team: Any = None
+    running = step(Record(job_id="a", kind="noop", job_sha256="0", state="queued"), Started(), NOON, 0, CRASH_LIMITS)
+    waits = TeamJobs(team, "pool-1", CRASH_LIMITS)._step(running, Failed(JobError("DISK_FULL")))
+    assert (waits.state, "disk of the team's service" in (waits.error or {})["message"]) == ("retrying", True)

@@ -468,8 +468,7 @@ def test_jobs_started_ahead_wait_once_none_may_start(bench: Bench, monkeypatch: 
         halted.set()
         return succeeded(request)
 
-    backlog = Backlog(bench)
-    assert backlog.states() == ["ssss", "qqqq", "qqqq"]
+    assert Backlog(bench).states() == ["ssss", "qqqq", "qqqq"]
     assert (bench.record("04").attempts[0].outcome, bench.woken) == ("interrupted", 4)
 
 

@@ -440,8 +440,7 @@ def test_a_job_accepted_between_the_two_looks_is_found(place: SpoolPaths, monkey
         return found
 
     monkeypatch.setattr(spool, "read_record", look_then_accept)
-    found = client.status(place, told.job_id)
-    assert found.state == "queued"
+    assert client.status(place, told.job_id).state == "queued"
 
 
 def test_a_job_that_waits_is_not_replaced_by_another_of_its_id(place: SpoolPaths) -> None:

@@ -57,6 +57,7 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Certified:
     openssl("req", *key, "-subj", "/CN=g", *names, "-keyout", "g.key", "-out", "g.csr")
     signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-copy_extensions", "copy")
     openssl("x509", "-req", "-in", "g.csr", *signed, "-out", "g.pem")
+    openssl("x509", "-req", "-in", "g.csr", *signed, "-days", "0", "-out", "ended.pem")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "g.pem", folder / "g.key")
     return Certified(str(folder / "ca.pem"), str(folder / "other.pem"), context)
@@ -98,6 +99,14 @@ def test_without_the_authority_it_says_which_setting_needs_it(certified: Certifi
         assert "team_ca_file" in found.remediation
         other = error_of(f"https://localhost:{port}", certified.other_authority)
     assert f"team_ca_file is {certified.other_authority}, which is of another authority" in other.remediation
+
+
+@pytest.mark.parametrize(("name", "says"), [("g", None), ("ended", "certificate has expired"), ("absent", None)])
+def test_a_gateways_own_certificate_is_told_once_it_has_ended(
+    certified: Certified, name: str, says: str | None
+) -> None:
+    folder = Path(certified.authority).parent
+    assert unreached.invalid_now(folder / f"{name}.pem", folder / "g.key") == says
 
 
 def test_a_name_that_the_certificate_does_not_have_is_told_with_those_that_it_has(certified: Certified) -> None:

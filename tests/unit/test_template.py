@@ -205,8 +205,7 @@ METADATAS = st.builds(
 
 @given(CONTENTS, METADATAS)
 def test_what_is_written_is_read_again_exactly(content: Content, metadata: Metadata) -> None:
-    found = parse(render(content, metadata))
-    assert found == Enriched(normalise(content), normalise_metadata(metadata))
+    assert parse(render(content, metadata)) == Enriched(normalise(content), normalise_metadata(metadata))
 
 
 @given(CONTENTS, METADATAS, ITEMS)
@@ -286,8 +285,7 @@ def test_the_block_may_stand_below_the_sections() -> None:
 
 
 def test_missing_sections_are_empty() -> None:
-    text = TEXT.split("\n\n## Context")[0]
-    assert enriched(text).content == Content(CONTENT.topic, "")
+    assert enriched(TEXT.split("\n\n## Context")[0]).content == Content(CONTENT.topic, "")
 
 
 @pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff\n" + t, str.rstrip])

@@ -133,8 +133,7 @@ def test_the_next_time_is_that_of_the_first_delayed_job_that_still_waits() -> No
 
 def test_while_something_is_to_be_announced_there_is_no_time_to_wait_for() -> None:
     waiting = of(queued("a"), queued("b", due=5))
-    found = waiting.next_due()
-    assert found < NOON
+    assert waiting.next_due() < NOON
     announced(waiting, 0)
     assert waiting.next_due() == at(5)
 

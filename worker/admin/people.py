@@ -13,6 +13,8 @@ from bridge.team.server import Connection
 from jobs import clock
 from jobs.errors import JobError
 
+_MOST_DAYS = 36_500
+
 
 def asked(settings: Settings, args: argparse.Namespace) -> dict[str, Any]:
     """The answer of the command ``team VERB``. The tables of the database are created or upgraded if necessary."""
@@ -66,6 +68,8 @@ def _remove_member(connection: Connection, args: argparse.Namespace) -> dict[str
 
 
 def _token(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
+    if args.days is not None and not 0 < args.days <= _MOST_DAYS:
+        raise JobError("ARGUMENT_INVALID", f"--days must be more than 0, and at most {_MOST_DAYS:,}.")
     return {"token": people.create_token(connection, args.person, args.machine, args.days)}
 
 
@@ -74,9 +78,11 @@ def _tokens(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _give(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
-    is_given = people.give(connection, args.id, args.person, args.group)
+    if not people.give(connection, args.id, args.person, args.group):
+        helps = "See the ids: cognee-memory team list."
+        raise JobError("ARGUMENT_INVALID", f"No workspace has the id {args.id!r}.", remediation=helps)
     seen = [f"the person {args.person}"] * bool(args.person) + [f"the group {args.group}"] * bool(args.group)
-    return _changed(is_given, f"{args.id} is seen by {' and '.join(seen) or 'nobody'} through the gateway.")
+    return _changed(True, f"{args.id} is seen by {' and '.join(seen) or 'nobody'} through the gateway.")
 
 
 def _revoke(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:

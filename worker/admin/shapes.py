@@ -272,7 +272,6 @@ class TeamStatus(TypedDict):
     error: JobError | None
     """Why the team is not reached; null if it is. Then the fields of the team are null or empty."""
     workspace: TeamWorkspace | None
-    """Null also while the team does not know the workspace."""
     has_copy: bool
     """False on a machine that leaves a large workspace's copy to the gateway."""
     position: Count | None

@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 
 from bridge.settings import Settings
 from bridge.store import opening
-from bridge.team import copy_age, last_try, membership, opening as team_opening, server_clock
+from bridge.team import copy_age, last_try, membership, opening as team_opening, server_clock, unreached
 from bridge.team.copies import Copy, Machine, Overview
 from bridge.team.membership import Membership
 from bridge.team.protocol import Team
@@ -125,22 +125,25 @@ def status(workspace: Workspace, settings: Settings, *, patience: float | None =
     that belongs to no team, and what reading memory.db raises.
     """
     found = _require_member(workspace, settings)
+    is_yet_to_share = found.shares and opening.copy_state(workspace).position is None
     try:
         with closing(team_opening.team_of(settings, patience=patience)) as reached:
             seen = reached.overview(found.workspace_id)
-            copies = [] if seen is None else reached.copies(found.workspace_id)
+            if seen is None:
+                raise unreached.not_shown(is_yet_to_share=is_yet_to_share)
+            copies = reached.copies(found.workspace_id)
             access = reached.access(found.workspace_id)
             ahead = server_clock.ahead(reached)
-            failed = [] if seen is None else reached.failed_jobs(found.workspace_id, MOST_FAILED)
+            failed = reached.failed_jobs(found.workspace_id, MOST_FAILED)
     except JobError as error:
         return known_here(workspace, settings, found, error)
     known = known_here(workspace, settings, found, None)
     machines = {} if access is None else {each.node: each for each in access.machines}
     here = known["position"]
-    behind = None if here is None or seen is None else max(0, seen.last_seq - here)
+    behind = None if here is None else max(0, seen.last_seq - here)
     return {
         **known,
-        "workspace": None if seen is None else _workspace(seen),
+        "workspace": _workspace(seen),
         "clock_ahead_seconds": round(ahead.total_seconds(), 1),
         "behind": behind,
         "token_ends_at": None if access is None or access.expires_at is None else clock.iso(access.expires_at),

@@ -66,8 +66,6 @@ def reached(facts: Facts) -> Iterator[Finding]:
         yield finding("TEAM_NOT_REACHED", problem.code, problem.message, remedy=problem.remediation)
     elif facts.status is not None and (error := facts.status["error"]) is not None:
         yield finding("TEAM_NOT_REACHED", error["code"], error["message"], remedy=error["remediation"])
-    elif facts.status is not None and facts.status["workspace"] is None:
-        yield finding("TEAM_NOT_REACHED", facts.status["address"], "It does not know this workspace.")
     elif facts.status is not None and facts.is_followed:
         yield finding(
             "TEAM_OF", facts.status["address"], f"This copy lacks {counted(facts.status['behind'] or 0, 'change')}."

@@ -16,7 +16,7 @@ from typing import Any
 import uvicorn
 
 from bridge.settings import Settings
-from bridge.team import opening
+from bridge.team import opening, unreached
 from bridge.team.wire import is_this_machine
 from jobs.errors import JobError
 
@@ -28,6 +28,8 @@ from .access import Limits
 from .app import Gateway
 from .connections import BACKLOG, bounded_by_files
 from .reading import Reading
+
+log = logging.getLogger(__name__)
 
 _CONNECTIONS = 16
 _SAME_LINE_SECONDS = 60.0
@@ -87,6 +89,8 @@ def serve(settings: Settings, serving: Serving) -> None:
         backlog=BACKLOG,
         h11_max_incomplete_event_size=16 * 1024,
     )
+    if serving.certificate is not None and (why := unreached.invalid_now(serving.certificate, serving.key)) is not None:
+        log.warning("machines will refuse the certificate %s: %s; renew it, and restart", serving.certificate, why)
     http = _Server(config, gateway)
     with running(settings, serving.pool) if serving.pool else nullcontext() as pool:
         if pool is not None:

@@ -21,7 +21,6 @@ function Known({ team }) {
   const { workspace, error } = team;
   return html`
     ${error && html`<${Problem} error=${refusedBy(error)}><p>${meanwhile(team)}</p><//>`}
-    ${!error && !workspace && html`<p>The team does not know this workspace yet. The worker makes it known.</p>`}
     <${Facts} facts=${[
       ...(workspace ? ofWorkspace(workspace) : []),
       ["This machine", html`<span class="break">${team.node}</span>`],

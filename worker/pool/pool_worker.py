@@ -68,6 +68,7 @@ class PoolMetrics:
         self.behind = Gauge(
             "cognee_memory_pool_copies_behind", "Copies that have still to follow the team.", registry=self.registry
         )
+        self.free = Gauge("cognee_memory_pool_free_bytes", "Free disk for the copies.", registry=self.registry)
         self.is_reached = Gauge(
             "cognee_memory_pool_team_reached", "1 while the team's database is reached.", registry=self.registry
         )

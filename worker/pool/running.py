@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import socket
 import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -132,6 +133,8 @@ class Pool:
                 log.warning("the team cannot be asked: %s", error)
             self.metrics.is_reached.set(all(worker.problem is None for worker in self._workers))
             self.metrics.copies.set(len(self._copies.positions()))
+            with suppress(OSError):
+                self.metrics.free.set(shutil.disk_usage(self._copies.folder).free)
             self._attention.wait(_ROUND_SECONDS)
             self._attention.clear()
             time.sleep(_PAUSE_SECONDS)

@@ -34,6 +34,11 @@ log = logging.getLogger(__name__)
 _LOOKED_AT = 256  # waiting jobs, the first in their order
 _FRESH_SECONDS = 1.0  # for which that list is used
 _LONGEST_RENEWAL_SECONDS = 5.0
+_SERVICES_DISK_FULL = JobError(  # who reads it has another disk
+    "DISK_FULL",
+    "The disk of the team's service has too little free space.",
+    remediation="Tell an operator, who frees some there. The job waits, and continues automatically.",
+)
 
 
 class TeamJobs:
@@ -239,6 +244,8 @@ class TeamJobs:
             return stepped
 
     def _step(self, record: Record, event: Event) -> Record:
+        if isinstance(event, lifecycle.Failed) and event.error.code == _SERVICES_DISK_FULL.code:
+            event = lifecycle.Failed(_SERVICES_DISK_FULL)
         return lifecycle.step(record, event, self.now(), self._jitter(), self._crash_limits)
 
     def cancel(self, job_id: str) -> Cancellation:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from bridge.settings import Settings
 from bridge.store.opening import copy_state
-from bridge.team import copy_age, last_try, opening
+from bridge.team import copy_age, last_try, opening, unreached
 from bridge.team.gateway_team import GatewayTeam
 from bridge.team.membership import Membership
 from bridge.team.rows import Position, Registered
@@ -307,9 +307,9 @@ class TeamScheduling:
 
     def _follow(self, found: Registered | None) -> float:
         """Let the child apply what other machines changed. Returns the seconds until it is to be tried again."""
-        if found is None and not self._membership.shares:
-            raise JobError("TEAM_NOT_SHARED", "The team's database does not know this workspace.")
         state = copy_state(self._workspace)
+        if found is None and not (self._membership.shares and state.position is None):
+            raise unreached.not_shown(is_yet_to_share=False)
         if found is not None and found.position == state.position:
             self._note_current(found.position, has_removed_all=not state.forgettings)
             too_early_for = self._remove_again_at - time.monotonic()

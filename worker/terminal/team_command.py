@@ -126,7 +126,8 @@ def _followed(workspace: Workspace, settings: Settings, workspace_id: str, *, jo
 
 def _reached(workspace: Workspace, settings: Settings) -> TeamStatus:
     found = team.status(workspace, settings)
-    if (error := found["error"]) is not None:
+    is_yet_to_share = found["position"] is None  # the worker that was started does
+    if (error := found["error"]) is not None and not (is_yet_to_share and error["code"] == "TEAM_NOT_SHARED"):
         raise JobError(error["code"], error["message"], remediation=error["remediation"])
     return found
 
@@ -134,7 +135,6 @@ def _reached(workspace: Workspace, settings: Settings) -> TeamStatus:
 def show_status(answer: Envelope) -> None:
     """The team of a workspace."""
     found = answer["team"]
-    seen = found["workspace"]
     if (error := found["error"]) is not None:
         facts(
             [
@@ -147,9 +147,7 @@ def show_status(answer: Envelope) -> None:
         answers = "are answered from this machine's copy" if found["has_copy"] else "wait, too"
         say(f"Meanwhile jobs wait here, and nothing is lost. Questions {answers}.")
         return
-    if seen is None:
-        say("The team's database does not know this workspace yet: is the worker running?")
-        return
+    seen = found["workspace"]
     jobs = seen["jobs"]
     facts(
         [
