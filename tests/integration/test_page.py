@@ -44,7 +44,7 @@ MEMORIES = [
     summary("Storage of thumbnails", "thumbnails", "Keep thumbnails as files.", day=12),
     summary("Sessions", "sessions", "A session ends after 30 minutes.", day=14),
     summary(HOSTILE, "hostile", HOSTILE, day=15, rationale=[HOSTILE], session_id=HOSTILE[:200]),
-    summary(f"Again {HOSTILE}", "hostile", f"No {HOSTILE}", day=16),
+    summary(f"Ag\u202eain {HOSTILE}", "hostile", f"No {HOSTILE}", day=16),
     {"conversation": {"user_message": f"What is {HOSTILE}?", "assistant_message": "Only text.", "importance": 0.4}},
 ]
 
@@ -655,7 +655,7 @@ def test_a_memory_is_forgotten_only_once_its_number_was_typed(site: Site, tab: T
 
 def test_a_memory_full_of_markup_and_script_stays_text_everywhere(site: Site, tab: Tab, remembered: list[str]) -> None:
     page = tab.open("#/memories")
-    row = page.locator(".memories tbody tr", has_text="<img src=x")
+    row = page.locator(".memories tbody tr", has_text="Again <img src=x")
     expect(row.first).to_be_visible()
     [hostile] = [job for job in remembered if HOSTILE in str(site.place.record(job).as_dict()["result"]["topic"])][:1]  # type: ignore[union-attr]
     memory = site.place.record(hostile).as_dict()["result"]["memory_id"]  # type: ignore[union-attr]
