@@ -82,8 +82,7 @@ def test_no_byte_of_the_workspace_tells_of_what_was_forgotten(place: Place) -> N
         client.retry(place.spool, place.ended("late"))
         until(lambda: not list(place.spool.control.iterdir()), "the request was looked at")
         assert (place.ended("late").state, place.ended("late").generation) == ("failed", 1)
-        again = done(place, "migrate", {}, "migrate-again")
-        assert again["migrated"] == 0
+        assert done(place, "migrate", {}, "migrate-again")["migrated"] == 0
         done(place, "rebuild", {"what": "both"}, "rebuild")
         assert done(place, "forget", {"memory_ids": asked}, "forget-again")["forgotten"] == asked
         found = place.json("retrieve", "Where does the quokkazebra live, and who feeds the marsupialis?")["results"]

@@ -81,8 +81,7 @@ def test_a_wrong_clocks_job_has_the_teams_time(place: SpoolPaths, team: Picky, w
     ledger = Ledger(place, [])
     ledger.accept([(job, accept(job, now + timedelta(hours=2 - hours)))])
     membership = Membership(workspace_id, "node", shares=False)
-    exchange = Exchange(place, ledger, Behind(team._server), membership, lambda record: False)
-    exchange.run()
+    Exchange(place, ledger, Behind(team._server), membership, lambda record: False).run()
     [posted] = team.due(taken(team, "node", workspace_id), "node", 10)
     for moment in (posted.job["submitted_at"], posted.record.submitted_at, posted.record.accepted_at):
         assert abs(clock.parse(moment) - (now - timedelta(hours=hours))) < timedelta(seconds=20)

@@ -290,8 +290,7 @@ def test_what_is_committed_for_the_team_is_in_the_copy_after_a_crash(
     again.catch_up()
     is_there = point != "before:team.commit"
     assert (again.count(), again.is_applied(job)) == (int(is_there), is_there)
-    other = machines.join(tmp_path / "second")
-    assert shared_rows(other) == shared_rows(again)
+    assert shared_rows(machines.join(tmp_path / "second")) == shared_rows(again)
 
 
 Backup = dict[str, list[tuple[Any, ...]]]

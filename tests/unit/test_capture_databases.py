@@ -247,8 +247,7 @@ def test_a_damaged_database_has_no_sessions_and_the_files_are_still_read(tmp_pat
 
 
 def test_a_database_in_an_unknown_form_has_no_sessions(tmp_path: Path) -> None:
-    path = database_in(tmp_path, session(), ALL_KINDS)
-    sql(path, "ALTER TABLE part RENAME TO piece")
+    sql(database_in(tmp_path, session(), ALL_KINDS), "ALTER TABLE part RENAME TO piece")
     assert list(READER.transcripts(home_in(tmp_path), WORKSPACE)) == []
 
 

@@ -139,8 +139,7 @@ def test_an_unknown_command_imports_the_module_of_none() -> None:
     code = "import sys; from worker.cli import main; main(['wroker']); print(*sys.modules)"
     asked = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     named = {name for group in GROUPS.values() for command in group.values() for name in command.module.split()}
-    modules = {f"worker.terminal.{name}" for name in named}
-    assert not modules & set(asked.stdout.split())
+    assert not {f"worker.terminal.{name}" for name in named} & set(asked.stdout.split())
 
 
 def test_the_subcommands_that_are_near_are_those_of_the_commands() -> None:

@@ -294,8 +294,7 @@ def test_without_anything_named_all_raw_memories_are_looked_into(place: Place) -
 
 
 def test_a_text_that_was_forgotten_stays_forgotten(place: Place) -> None:
-    result = place.cognify(texts=["Atlas."])
-    place.forget(result["memories"][0]["memory_id"])
+    place.forget(place.cognify(texts=["Atlas."])["memories"][0]["memory_id"])
     assert place.failed(texts=["Atlas."]).code == "MEMORY_FORGOTTEN"
     assert place.store.count() == 0
     done(place.run("cognify", {"texts": ["Atlas."]}, "later", at=LATER))

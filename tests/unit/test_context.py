@@ -120,8 +120,7 @@ def test_of_equal_scores_the_decision_record_comes_first(shelf: Shelf) -> None:
 
 def test_a_memory_that_fits_better_and_is_left_out_for_its_age_is_named(shelf: Shelf) -> None:
     old = summary("old", "zebra crossing", topic="", created_at="2026-06-23T12:00:00Z")
-    new = (summary(f"new{n}", f"zebra okapi gnu number{n}", topic="") for n in range(4))
-    shelf.add(old, *new)
+    shelf.add(old, *(summary(f"new{n}", f"zebra okapi gnu number{n}", topic="") for n in range(4)))
     assert shelf.context("zebra crossing", preset="contract")["warnings"] == []
     (warning,) = shelf.context("zebra crossing", preset="contract", max_results=2)["warnings"]
     assert warning.startswith("#1 fits best (")

@@ -315,8 +315,7 @@ def test_a_request_that_came_while_the_former_was_obeyed_is_obeyed_too(desk: Des
 
 def test_a_cancellation_of_what_was_dropped_under_a_rejected_id_waits_for_its_acceptance(desk: Desk) -> None:
     """The record is the rejected file's; the request means the job that comes."""
-    refused = lifecycle.reject("b", JobError("JSON_INVALID"), clock.now())
-    spool.write_records(desk.place, [refused])
+    spool.write_records(desk.place, [lifecycle.reject("b", JobError("JSON_INVALID"), clock.now())])
     desk.place.dropped("b").write_bytes(b"{}")
     request = desk.ask("cancel-b.json", {"job_id": "b", "generation": None})
     assert request.exists()

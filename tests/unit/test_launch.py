@@ -227,8 +227,7 @@ def test_of_many_successors_only_one_waits(workspace: Workspace) -> None:
     beat(workspace, "draining")
     with held(workspace.spool.lock):
         first = waiting(workspace)
-        others = [Successor(workspace) for _ in range(5)]
-        assert [other.ended() for other in others] == [False] * 5
+        assert [other.ended() for other in [Successor(workspace) for _ in range(5)]] == [False] * 5
     with first.lock:
         assert first.ended() is True
 

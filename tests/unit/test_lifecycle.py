@@ -90,8 +90,7 @@ def in_state(state: State) -> Record:
 
 def test_the_table_has_every_state_and_knows_every_event() -> None:
     assert set(TRANSITIONS) == set(STATES)
-    events = {event for arrows in TRANSITIONS.values() for event in arrows}
-    assert events == set(get_args(Event))
+    assert {event for arrows in TRANSITIONS.values() for event in arrows} == set(get_args(Event))
     assert {type(event) for event in EVENTS} == set(get_args(Event))
 
 

@@ -110,8 +110,7 @@ def test_looking_does_not_take_the_lock_away_from_who_wants_it(path: Path, monke
 
 def test_two_that_look_do_not_take_each_other_for_a_holder(path: Path) -> None:
     path.touch()
-    found = at_once(lambda _: [is_held(path) for _ in range(500)], range(3))
-    assert found == [[False] * 500] * 3
+    assert at_once(lambda _: [is_held(path) for _ in range(500)], range(3)) == [[False] * 500] * 3
 
 
 def test_a_link_in_the_lock_s_place_is_not_followed(path: Path, tmp_path: Path) -> None:

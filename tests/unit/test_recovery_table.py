@@ -132,8 +132,7 @@ def test_of_a_job_whose_record_was_lost_the_store_is_asked(tmp_path: Path, recor
 
 def executing(place: SpoolPaths) -> None:
     """Note that the job's own operation runs, as the runner does."""
-    record = spool.read_record(place, ID)
-    ExecutingJobs(place).note([record], runs=True)
+    ExecutingJobs(place).note([spool.read_record(place, ID)], runs=True)
 
 
 def test_a_worker_s_death_while_the_child_was_loading_is_not_counted_against_the_job(tmp_path: Path) -> None:

@@ -50,8 +50,7 @@ def test_what_has_ended_is_kept_for_its_days_and_no_longer(state: State, days: f
 
 
 def test_what_ended_at_the_same_time_goes_in_the_order_of_its_names() -> None:
-    found = [(SECONDS, name) for name in "bca"]
-    assert goes(found, KEEP.changed(keep_ended_jobs=1)) == ["a", "b"]
+    assert goes([(SECONDS, name) for name in "bca"], KEEP.changed(keep_ended_jobs=1)) == ["a", "b"]
 
 
 def test_only_what_the_age_does_not_decide_is_looked_into() -> None:
@@ -401,8 +400,7 @@ def test_a_flood_of_rejections_stays_within_the_limit_and_a_constant(tmp_path: P
         most = max(most, len(there(workspace.spool)), len(list(workspace.spool.rejected.iterdir())) // 2)
         if table.is_due(0.0, len(codes)):
             table.begun(0.0, len(codes))
-            room = prune_all(workspace, keep, lambda job_id: False, SECONDS, 3600.0)
-            table.ended(room)
+            table.ended(prune_all(workspace, keep, lambda job_id: False, SECONDS, 3600.0))
     assert most <= 50 + 500
     assert prune_all(workspace, keep, lambda job_id: False, SECONDS, 3600.0) == 0
     assert len(there(workspace.spool)) == len(list(workspace.spool.rejected.iterdir())) // 2 == 50

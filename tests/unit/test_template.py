@@ -273,8 +273,7 @@ def test_the_order_of_sections_and_of_metadata_lines_is_free() -> None:
     shuffled = "\n".join(reversed(block[1].split("\n")))
     tail = "\n\n## ".join(reversed([section.rstrip() for section in sections]))
     assert title in head
-    text = f"{block[0]}**Metadata:**\n\n{shuffled}\n\n## {tail}\n"
-    assert parse(text) == parse(TEXT)
+    assert parse(f"{block[0]}**Metadata:**\n\n{shuffled}\n\n## {tail}\n") == parse(TEXT)
 
 
 def test_the_block_may_stand_below_the_sections() -> None:

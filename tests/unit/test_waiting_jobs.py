@@ -106,8 +106,7 @@ def test_only_jobs_that_store_count(workspace: Workspace, kind: str, payload: di
 
 
 def test_a_better_file_under_the_name_of_a_rejected_one_waits(workspace: Workspace) -> None:
-    rejected = lifecycle.reject("a", JobError("JOB_INVALID"), NOW)
-    spool.write_records(workspace.spool, [rejected])
+    spool.write_records(workspace.spool, [lifecycle.reject("a", JobError("JOB_INVALID"), NOW)])
     drop(workspace, "a")
     assert waiting_jobs.warnings(workspace) == [ONE]
 

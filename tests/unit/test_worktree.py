@@ -64,8 +64,7 @@ def test_a_worktree_with_relative_paths_finds_it_too(tmp_path: Path) -> None:
 def test_a_folder_that_the_main_checkout_does_not_know_finds_nothing(tmp_path: Path) -> None:
     """A copy, whose checkout names another folder; and an archive with an administrative folder of its own."""
     main = repository(tmp_path / "main")
-    other = worktree(main, tmp_path / "other")
-    shutil.copytree(other, tmp_path / "copy")
+    shutil.copytree(worktree(main, tmp_path / "other"), tmp_path / "copy")
     assert main_checkout(tmp_path / "copy") is None
     forged = tmp_path / "forged"
     admin = forged / "git" / "worktrees" / "x"
