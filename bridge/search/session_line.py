@@ -35,6 +35,7 @@ _PASTED = re.compile(
 )
 # What looks like a path: "Next.js/Nuxt.js", a place in a trace, what is made; a session's log, named by its day.
 _NO_FILE = re.compile(r"^\.|\.o$|node_modules|^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]*$")
+_CUT = re.compile(r"^…|(?:…|\.\.\.)$")  # a sentence that is cut may say the contrary
 _ADDRESS = re.compile(r"https?://\S+|@\S+")  # alone, these ask nothing
 NUMBER = re.compile(r"\d+")
 
@@ -115,7 +116,7 @@ def line_of(
 def _last_answer(newest: Memory) -> str:
     lines = newest.content.context.split("\n") if newest.content else []
     told = [f'last answer: "{line.removeprefix(_LAST)}"' for line in lines if line.startswith(_LAST)]
-    return next((one for one in told if not is_order(one)), "")
+    return next((one for one in told if not is_order(one) and _named(one) >= _MUCH), "")
 
 
 def _requests(
@@ -133,7 +134,7 @@ def _requests(
     told: list[tuple[str, bool]] = []
     for *_, said in sorted(found, reverse=True):
         own, _, taken = said.partition(" (")
-        said = own if taken.endswith(")") and _named(own) else said  # in brackets stands what the assistant offered
+        said = own if taken.endswith("?)") and _named(own) else said  # in brackets stands what the assistant offered
         request = turn_words.without_courtesy(said)
         about = subject_words(request)
         is_known = any(len(about & later) >= max(_ALIKE * len(about), _LEAST_SAID) for later in newer)
@@ -143,9 +144,8 @@ def _requests(
         newer.append(about)
         is_question = _asks(said) and len(said) - len(request) < _ASKS_FOR
         is_aside = turn_words.is_errand(request) or turn_words.says("persists", said)
-        told.append((request, not (is_question or (is_aside and _named(request) < _MUCH))))
-    whole = [each for each in told if not each[0].endswith(("…", "..."))]  # a sentence that is cut may say the contrary
-    return (whole or told)[::-1]
+        told.append((said, not (is_question or (is_aside and _named(request) < _MUCH))))
+    return [each for each in told[::-1] if not _CUT.search(each[0])]
 
 
 def _quoted(requests: Sequence[tuple[str, bool]], room: int) -> str:
