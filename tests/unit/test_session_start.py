@@ -115,7 +115,7 @@ def test_what_somebody_stored_stands_before_what_a_model_summarised() -> None:
     ("topic", "context", "line"),
     [
         ("Look", "look at it", None),
-        ("Sign-in", f"hello · can you keep sign-in tokens safe → {REPORT}", 'asked: "can you keep sign-in tokens safe"'),
+        ("Sign-in", f"hello · can you keep sign-in keys safe → {REPORT}", 'asked: "can you keep sign-in keys safe"'),
         ("Keyring", f"keep sign-in tokens safe → {REPORT}", 'Keyring: asked: "keep sign-in tokens safe"'),
         ("gallery, tray: hide the tokens…", f"keep the sign-in tokens safe → {REPORT}",
          'asked: "keep the sign-in tokens safe"'),
