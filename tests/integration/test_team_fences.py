@@ -221,8 +221,7 @@ def test_a_job_of_the_graph_may_be_due_once_its_owner_is_gone(team: PostgresTeam
 def test_what_a_copy_lacks_is_told_in_numbers(team: PostgresTeam, workspace_id: str, seq: int, lacks: Missing) -> None:
     tombstone = SharedRow("tombstones", '["x"]', {"id": "x", "forgotten_at": AT})
     positions = [Position(0, "")]
-    found = team.registered(workspace_id)
-    positions.append(found.position)
+    positions.append(team.registered(workspace_id).position)
     for row in (tombstone, SharedRow("memories", "[1]", None)):
         positions.append(team.commit(workspace_id, positions[-1], [row], [], Author("first"), 8))
     assert team.missing(workspace_id, positions[seq]) == lacks
