@@ -21,7 +21,6 @@ from ..memory import Memory
 from ..store import similar_ids, vector_files
 from ..store.catalogue import FullTextDamaged
 from ..store.opening import reader_of
-from ..store.replacements import FEW_UNCOMPARED
 from ..team import last_try
 from ..text.terms import Term, query_terms
 from . import lexical
@@ -35,6 +34,7 @@ from .ranking import (
     attainable_relevance,
     relevance,
 )
+from .standings import FEW_UNCOMPARED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

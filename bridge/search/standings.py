@@ -25,6 +25,9 @@ DISPUTED = 0.7
 POSSIBLE = 0.5
 """From this one on, they may where a question is answered by both. Only an answer says so."""
 
+FEW_UNCOMPARED = 10
+"""Up to so many memories, a running worker compares in a moment, and a warning would be noise."""
+
 State = Literal["replaced", "disputed"]
 Statement = tuple[int, int]  # a memory's number and the index of its passage
 

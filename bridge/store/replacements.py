@@ -17,9 +17,6 @@ from .catalogue import Replacement
 if TYPE_CHECKING:
     from .values import KnownPair
 
-# Up to so many, a running worker compares in a moment, and a warning would be noise.
-FEW_UNCOMPARED = 10
-
 _JUDGE = "judge"
 _FOUND = (
     "SELECT older, older_passage, newer, newer_passage, probability, coalesce(n.dated, 0) FROM replacements"

@@ -574,8 +574,7 @@ def test_the_weights_are_imported_by_no_other_module() -> None:
     for path in OTHERS:
         taken = {name.rpartition(".")[2] for name in imported(path) if name.startswith("bridge.search.ranking.")}
         assert not taken & weights(), name_of(path)
-        reached = {node.attr for node in nodes_of(path, ast.Attribute)}
-        assert not reached & weights(), name_of(path)
+        assert not {node.attr for node in nodes_of(path, ast.Attribute)} & weights(), name_of(path)
 
 
 def test_no_other_module_computes_with_the_parts_of_a_score() -> None:

@@ -92,7 +92,7 @@ class Story:
             now = datetime(2026, 11, 2, tzinfo=UTC)
             found = answer_to(self.forks.place.workspace, FakeEmbedder(), now, Settings(), query=topic)
             assert found["results"][0]["memory_id"] == memory_id
-            assert found["warnings"] == []
+            assert all("are not compared" in each for each in found["warnings"])
 
 
 def has_checkpoint_leftovers(place: Place) -> bool:

@@ -80,8 +80,7 @@ def test_whatever_is_killed_whenever_every_job_ends_once_and_no_reader_sees_a_pa
         for kill in range(KILLS):
             worker = worker or place.worker()
             drop(JOBS * (kill + 1) // KILLS - len(expected))
-            pause = threading.Event()
-            pause.wait(chance.random() * LATEST_KILL_SECONDS)
+            threading.Event().wait(chance.random() * LATEST_KILL_SECONDS)
             children = worker.children()
             if children and chance.random() < 0.3:
                 os.kill(children[0], signal.SIGKILL)

@@ -85,8 +85,7 @@ def test_a_kill_beside_any_step_of_a_team_changes_nothing(tmp_path: Path, dsn: s
 
 def assert_undisturbed(team: Machines, jobs: list[tuple[Place, str]]) -> None:
     """All is as the jobs would have left it without a kill."""
-    memories = {stored(place, job_id) for place, job_id in jobs}
-    assert len(memories) == len(jobs)
+    assert len({stored(place, job_id) for place, job_id in jobs}) == len(jobs)
     team.assert_all_is_well([job_id for _, job_id in jobs])
     for place in team.places:
         assert len(titles(place)) == len(jobs)

@@ -138,8 +138,7 @@ def test_a_workspace_with_many_jobs_does_not_keep_the_others_waiting(team: Postg
     busy, other = shared_workspace(team), shared_workspace(team)
     for number in range(5):
         post(team, busy, f"b{number}")
-    first = taken(team, "first", busy, other)
-    team.release(first)
+    team.release(taken(team, "first", busy, other))
     post(team, other, "o")
     assert [taken(team, "first", busy, other).workspace_id for _ in range(2)] == [other, busy]
 
@@ -156,8 +155,7 @@ def test_ended_jobs_and_changes_are_not_kept_for_ever(team: PostgresTeam, worksp
         connection.execute("UPDATE changes SET at = 'epoch' WHERE seq <> 3")
 
         def left() -> tuple[list[str], list[int]]:
-            lease = taken(team, "first", workspace_id)
-            team.release(lease)
+            team.release(taken(team, "first", workspace_id))
             jobs = connection.execute("SELECT job_id FROM jobs WHERE workspace_id = %s ORDER BY 1", (workspace_id,))
             changes = connection.execute("SELECT seq FROM changes WHERE workspace_id = %s ORDER BY 1", (workspace_id,))
             return [each for (each,) in jobs], [each for (each,) in changes]

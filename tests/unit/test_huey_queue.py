@@ -201,8 +201,7 @@ def test_stopping_an_idle_queue_is_prompt_and_leaves_no_thread_behind(path: Path
     began = time.monotonic()
     queue.stop()
     assert time.monotonic() - began < PATIENCE / 8
-    left = [thread for thread in set(threading.enumerate()) - before if thread.is_alive()]
-    assert left == []
+    assert [thread for thread in set(threading.enumerate()) - before if thread.is_alive()] == []
 
 
 def test_a_file_that_breaks_under_a_worker_is_made_anew_with_all_waiting(path: Path, made: Make, looks: Looks) -> None:

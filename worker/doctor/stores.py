@@ -10,10 +10,10 @@ from pathlib import Path
 from bridge.embedding import local_models
 from bridge.graph import graph_files, installed
 from bridge.search import listing
+from bridge.search.standings import FEW_UNCOMPARED
 from bridge.settings import Settings
 from bridge.store import inspection, migrations
 from bridge.store.inspection import size_of
-from bridge.store.replacements import FEW_UNCOMPARED
 from bridge.transfer import lost_memories
 from jobs import clock
 from jobs.errors import JobError
