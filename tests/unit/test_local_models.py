@@ -224,7 +224,7 @@ def test_a_job_that_would_store_is_not_submitted(workspace: Workspace, tmp_path:
 
 
 def test_a_job_that_stores_nothing_is_submitted(workspace: Workspace, tmp_path: Path) -> None:
-    assert submit(workspace, chosen(MULTILINGUAL, tmp_path), "noop", {}, start=False)["success"]
+    assert submit(workspace, chosen(MULTILINGUAL, tmp_path), "check", {}, start=False)["success"]
 
 
 def test_with_its_model_jobs_are_taken(workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
