@@ -72,12 +72,10 @@ LABELS = frozenset(
     "phase step release sprint milestone issue ticket plan adr pr rfc section chapter stage level tier option part"
     " round wave iteration quarter decision item task case topic question note figure table job test number".split()
 )
-SINGULAR_VERBS = frozenset(  # behind a label: "Server 3 runs"; other words in -s are taken for plurals
+FINITE = frozenset(  # words with which what is said of a thing begins, not what it is: "Server 3 runs"
     "has is was does runs holds keeps uses ends starts begins gets goes takes stores serves needs pays lasts costs"
-    " closes opens owns sends returns belongs stays contains comes works".split()
-)
-FINITE = SINGULAR_VERBS | frozenset(  # words with which what is said of a thing begins, not what it is
-    "are were have had do did must may might can could shall should will would need we they you it he she i".split()
+    " closes opens owns sends returns belongs stays contains comes works"
+    " are were have had do did must may might can could shall should will would need we they you it he she i".split()
 )
 CLAUSE_STARTS = frozenset("if when where while that which who because unless until since and or so ,".split())
 HTTP_WORDS = frozenset("response responses status error errors code codes reply replies answer answers http".split())

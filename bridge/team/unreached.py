@@ -123,10 +123,10 @@ def invalid_now(certificate: Path, key: Path | None) -> str | None:
     """Why the time of a gateway's own certificate is not now, as its machines will find; None if it is."""
     ours, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
-        ours.load_cert_chain(certificate, key)
+        ours.load_cert_chain(certificate, key, password="")  # whoever serves with it asks for one
         theirs.load_verify_locations(certificate)
     except OSError:
-        return None  # whoever serves with it says so
+        return None  # or says what is wrong
     theirs.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # it is trusted itself: only its time is of interest
     theirs.check_hostname = False
     to_us, to_them = ssl.MemoryBIO(), ssl.MemoryBIO()
