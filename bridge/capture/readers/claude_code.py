@@ -42,42 +42,30 @@ _SILENT = frozenset(
 )
 
 
-class ClaudeCode:
-    """Reads the transcripts of Claude Code."""
-
-    tool = "claude-code"
-
-    def roots(self, home: Home) -> list[Path]:
-        """The folder of all projects. ``CLAUDE_CONFIG_DIR`` moves it."""
-        return [home.moved("CLAUDE_CONFIG_DIR", ".claude") / "projects"]
-
-    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
-        """The sessions that began in this folder, below it, or above it."""
-        for root in self.roots(home):
-            for project in transcript_file.folders(root):
-                if not _may_be_of(project.name, workspace):
-                    continue
-                for path in transcript_file.files(project, ".jsonl"):
-                    if path.name.startswith("agent-"):
-                        continue
-                    paths = [path, *_agent_files(path)]
-                    yield from transcript_file.described(self.tool, path.stem, paths, _title(path, root))
-
-    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
-        """The session's turns, then those of its sub-agents. What was rewound away is left out.
-
-        A session that was resumed as a fork begins with a copy of the other session's turns; nothing marks them.
-        """
-        path = transcript.path
-        yield from _Conversation(path, findings).turns()
-        for agent in _agent_files(path):
-            try:
-                yield from _Conversation(agent, findings, part=agent.stem.removeprefix("agent-")).turns()
-            except FileNotFoundError:
-                continue  # removed since the folder was listed
+def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
+    """The sessions that began in this folder, below it, or above it."""
+    root = home.moved("CLAUDE_CONFIG_DIR", ".claude") / "projects"
+    for project in transcript_file.folders(root):
+        if not _may_be_of(project.name, workspace):
+            continue
+        for path in transcript_file.files(project, ".jsonl"):
+            if not path.name.startswith("agent-"):
+                paths = [path, *_agent_files(path)]
+                yield from transcript_file.described("claude-code", path.stem, paths, _title(path, root))
 
 
-READER = ClaudeCode()
+def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+    """The session's turns, then those of its sub-agents. What was rewound away is left out.
+
+    A session that was resumed as a fork begins with a copy of the other session's turns; nothing marks them.
+    """
+    path = transcript.path
+    yield from _Conversation(path, findings).turns()
+    for agent in _agent_files(path):
+        try:
+            yield from _Conversation(agent, findings, part=agent.stem.removeprefix("agent-")).turns()
+        except FileNotFoundError:
+            continue  # removed since the folder was listed
 
 
 class _Conversation:

@@ -139,38 +139,26 @@ def _kinds(payload: dict[str, Any]) -> list[str | None]:
     return [kind if isinstance(kind, str) else None for kind in kinds]
 
 
-class Codex:
-    """Reads the transcripts of Codex CLI, and of Codex in editors, which keeps the same files."""
-
-    tool = "codex"
-
-    def roots(self, home: Home) -> list[Path]:
-        """The folders of present and archived sessions. ``CODEX_HOME`` moves them."""
-        base = home.moved("CODEX_HOME", ".codex")
-        return [base / "sessions", base / "archived_sessions"]
-
-    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
-        """The sessions that began in this folder, below it, or above it."""
-        places = transcript_file.places_of(workspace)
-        for root in self.roots(home):
-            for path in transcript_file.files_below(root, ".jsonl"):
-                if not path.name.startswith("rollout-") or not _may_be_of(path, root, places):
-                    continue
-                session = _SESSION.search(path.stem)
-                yield from transcript_file.described(self.tool, session[1] if session else path.stem, [path])
-
-    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
-        """The session's turns. What was rolled back is left out.
-
-        A session that was forked from another begins with a copy of its turns.
-        """
-        with transcript_file.opened(transcript.path, _root_of(transcript.path)) as file:
-            rewound = _rewound(json_records.lines(file, Findings()))
-            file.seek(0)
-            yield from _Rollout(findings, rewound).turns(json_records.lines(file, findings))
+def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
+    """The sessions that began in this folder, below it, or above it."""
+    base, places = home.moved("CODEX_HOME", ".codex"), transcript_file.places_of(workspace)
+    for root in (base / "sessions", base / "archived_sessions"):
+        for path in transcript_file.files_below(root, ".jsonl"):
+            if not path.name.startswith("rollout-") or not _may_be_of(path, root, places):
+                continue
+            session = _SESSION.search(path.stem)
+            yield from transcript_file.described("codex", session[1] if session else path.stem, [path])
 
 
-READER = Codex()
+def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+    """The session's turns. What was rolled back is left out.
+
+    A session that was forked from another begins with a copy of its turns.
+    """
+    with transcript_file.opened(transcript.path, _root_of(transcript.path)) as file:
+        rewound = _rewound(json_records.lines(file, Findings()))
+        file.seek(0)
+        yield from _Rollout(findings, rewound).turns(json_records.lines(file, findings))
 
 
 class _Rollout:

@@ -135,31 +135,20 @@ def _tools(message: dict[str, Any]) -> Iterator[str]:
     yield from strings(item.get("name") for item in objects(message, "content") if item.get("type") == "tool_use")
 
 
-class Exports:
-    """Reads exported conversations."""
-
-    tool = "export"
-
-    def roots(self, home: Home) -> list[Path]:
-        """None: a person names the file."""
-        return []
-
-    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
-        """None: a person names the file."""
-        return iter(())
-
-    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
-        """The turns of all conversations in the file, in its order."""
-        start = transcript_file.read_start(transcript.path, transcript.path.parent, _PEEK)
-        tools = (tool for tool, found in _TRANSCRIPTS.items() if start[:1] == b"{" and found.search(start))
-        if tool := next(tools, None):
-            yield from reader_of(tool).turns(transcript, findings)
-            return
-        with transcript_file.opened(transcript.path, transcript.path.parent) as file:
-            yield from turns_of(_said(file, findings))
+def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
+    """None: a person names the file."""
+    return iter(())
 
 
-READER = Exports()
+def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+    """The turns of all conversations in the file, in its order."""
+    start = transcript_file.read_start(transcript.path, transcript.path.parent, _PEEK)
+    tools = (tool for tool, found in _TRANSCRIPTS.items() if start[:1] == b"{" and found.search(start))
+    if tool := next(tools, None):
+        yield from reader_of(tool).turns(transcript, findings)
+        return
+    with transcript_file.opened(transcript.path, transcript.path.parent) as file:
+        yield from turns_of(_said(file, findings))
 
 
 def _said(file: BinaryIO, findings: Findings) -> Iterator[Utterance | Marker]:

@@ -177,43 +177,31 @@ def utterances(records: Iterable[tuple[str, dict[str, Any]]], findings: Findings
         yield message.said
 
 
-class GeminiCli:
-    """Reads the transcripts of Gemini CLI."""
-
-    tool = "gemini-cli"
-
-    def roots(self, home: Home) -> list[Path]:
-        """The folder of all projects. ``GEMINI_CLI_HOME`` moves it."""
-        return [home.moved("GEMINI_CLI_HOME") / ".gemini" / "tmp"]
-
-    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
-        """The sessions that ran in this folder or below it. A session that a newer version copied is given once."""
-        seen = set[str]()
-        for root in self.roots(home):
-            for project, folder in _projects(root, workspace):
-                chats = project / "chats"
-                for path in (*transcript_file.files_below(chats, ".jsonl"), *transcript_file.files(chats, ".json")):
-                    session_id = _session_id(path, root)
-                    if session_id is None or session_id in seen:
-                        continue
-                    for found in transcript_file.described(self.tool, session_id, [path], folder=folder):
-                        seen.add(session_id)
-                        yield found
-
-    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
-        """The session's turns. What was rewound is left out; what was compressed since stays."""
-        chats = next((above for above in transcript.path.parents if above.name == "chats"), transcript.path.parent)
-        part = transcript.session_id if transcript.path.parent != chats else ""
-        with transcript_file.opened(transcript.path, chats) as file:
-            first = file.readline(_PEEK)
-            file.seek(0)
-            is_object = first.strip() == b"{" or b'"messages":' in first
-            records = _object(file, findings) if is_object else _lines(file, findings)
-            said = utterances(records, findings)
-            yield from turns_of(said, folder=transcript.folder, part=part)
+def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
+    """The sessions that ran in this folder or below it. A session that a newer version copied is given once."""
+    root, seen = home.moved("GEMINI_CLI_HOME") / ".gemini" / "tmp", set[str]()
+    for project, folder in _projects(root, workspace):
+        chats = project / "chats"
+        for path in (*transcript_file.files_below(chats, ".jsonl"), *transcript_file.files(chats, ".json")):
+            session_id = _session_id(path, root)
+            if session_id is None or session_id in seen:
+                continue
+            for found in transcript_file.described("gemini-cli", session_id, [path], folder=folder):
+                seen.add(session_id)
+                yield found
 
 
-READER = GeminiCli()
+def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+    """The session's turns. What was rewound is left out; what was compressed since stays."""
+    chats = next((above for above in transcript.path.parents if above.name == "chats"), transcript.path.parent)
+    part = transcript.session_id if transcript.path.parent != chats else ""
+    with transcript_file.opened(transcript.path, chats) as file:
+        first = file.readline(_PEEK)
+        file.seek(0)
+        is_object = first.strip() == b"{" or b'"messages":' in first
+        records = _object(file, findings) if is_object else _lines(file, findings)
+        said = utterances(records, findings)
+        yield from turns_of(said, folder=transcript.folder, part=part)
 
 
 def _lines(file: BinaryIO, findings: Findings) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -148,41 +148,30 @@ class _Session:
     reverted: Reverted | None
 
 
-class OpenCode:
-    """Reads the transcripts of OpenCode."""
-
-    tool = "opencode"
-
-    def roots(self, home: Home) -> list[Path]:
-        """OpenCode's folder of data, the same on every platform. ``XDG_DATA_HOME`` moves it."""
-        return [home.moved("XDG_DATA_HOME", ".local", "share") / "opencode"]
-
-    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
-        """The sessions that ran in this folder or below it. A database that cannot be read now is left out."""
-        places = transcript_file.places_of(workspace)
-        for root in self.roots(home):
-            seen = set[str]()
-            for path in sorted(transcript_file.files(root, ".db")):
-                try:
-                    found = list(_in_database(path, root, places)) if path.name.startswith("opencode") else []
-                except OSError:
-                    continue
-                seen.update(each.session_id for each in found)
-                yield from found
-            for each in _in_files(root, places):
-                if each.session_id not in seen:
-                    yield each
-
-    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
-        """The session's turns. What was reverted is left out."""
-        if transcript.path.suffix == ".db":
-            with foreign_database.opened(transcript.path, transcript.path.parent) as database:
-                yield from turns_of(_said(*_from_database(database, transcript.session_id, findings), findings))
-        else:
-            yield from turns_of(_said(*_from_files(transcript.path, findings), findings))
+def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
+    """The sessions that ran in this folder or below it. A database that cannot be read now is left out."""
+    root = home.moved("XDG_DATA_HOME", ".local", "share") / "opencode"  # on every platform
+    places = transcript_file.places_of(workspace)
+    seen = set[str]()
+    for path in sorted(transcript_file.files(root, ".db")):
+        try:
+            found = list(_in_database(path, root, places)) if path.name.startswith("opencode") else []
+        except OSError:
+            continue
+        seen.update(each.session_id for each in found)
+        yield from found
+    for each in _in_files(root, places):
+        if each.session_id not in seen:
+            yield each
 
 
-READER = OpenCode()
+def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+    """The session's turns. What was reverted is left out."""
+    if transcript.path.suffix == ".db":
+        with foreign_database.opened(transcript.path, transcript.path.parent) as database:
+            yield from turns_of(_said(*_from_database(database, transcript.session_id, findings), findings))
+    else:
+        yield from turns_of(_said(*_from_files(transcript.path, findings), findings))
 
 
 def _said(session: _Session, messages: _Messages, findings: Findings) -> Iterator[Utterance | Marker]:

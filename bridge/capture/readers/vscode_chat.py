@@ -296,45 +296,34 @@ def _path_of(value: Any) -> str | None:
     return local_path(value, is_server=True)
 
 
-class VSCodeChat:
-    """Reads the sessions of VS Code's chat."""
-
-    tool = "vscode"
-
-    def roots(self, home: Home) -> list[Path]:
-        """The folders of all workspaces of each product."""
-        return [user.path / "workspaceStorage" for user in _users(home)]
-
-    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
-        """The sessions of the windows in which this folder, or one below it, was open."""
-        for user in _users(home):
-            for storage, folder in storages(user, workspace):
-                chats = storage / "chatSessions"
-                paths = {path.stem: path for path in transcript_file.files(chats, ".json")}
-                paths |= {path.stem: path for path in transcript_file.files(chats, ".jsonl")}
-                for session_id, path in sorted(paths.items()):
-                    title = _title(path, user.path)
-                    yield from transcript_file.described(self.tool, session_id, [path], title, folder)
-
-    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
-        """The session's turns. What was undone or is hidden is left out."""
-        path = transcript.path
-        with transcript_file.opened(path, path.parent) as file:
-            is_log = file.read(_PEEK).startswith(b'{"kind":')
-            file.seek(0)
-            session = replay(file, findings) if is_log else reduced_session(read_object(file, findings))
-        version = session.get("version")
-        if isinstance(version, int) and version > TESTED:
-            findings.newer = f"format {version}"
-        said = (
-            replace(each, place=f"request {number}")
-            for number, request in enumerate(items(session, "requests"), 1)
-            for each in utterances(request, findings)
-        )
-        yield from turns_of(said, folder=transcript.folder)
+def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
+    """The sessions of the windows in which this folder, or one below it, was open."""
+    for user in _users(home):
+        for storage, folder in storages(user, workspace):
+            chats = storage / "chatSessions"
+            paths = {path.stem: path for path in transcript_file.files(chats, ".json")}
+            paths |= {path.stem: path for path in transcript_file.files(chats, ".jsonl")}
+            for session_id, path in sorted(paths.items()):
+                title = _title(path, user.path)
+                yield from transcript_file.described("vscode", session_id, [path], title, folder)
 
 
-READER = VSCodeChat()
+def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+    """The session's turns. What was undone or is hidden is left out."""
+    path = transcript.path
+    with transcript_file.opened(path, path.parent) as file:
+        is_log = file.read(_PEEK).startswith(b'{"kind":')
+        file.seek(0)
+        session = replay(file, findings) if is_log else reduced_session(read_object(file, findings))
+    version = session.get("version")
+    if isinstance(version, int) and version > TESTED:
+        findings.newer = f"format {version}"
+    said = (
+        replace(each, place=f"request {number}")
+        for number, request in enumerate(items(session, "requests"), 1)
+        for each in utterances(request, findings)
+    )
+    yield from turns_of(said, folder=transcript.folder)
 
 
 def _users(home: Home) -> Iterator[UserFolder]:
