@@ -118,9 +118,7 @@ class FileSources:
         status = path.stat()
         version = f"{status.st_size}-{status.st_mtime_ns}"
         given = Path(source or name)
-        return Transcript(
-            EXPORT, name, path, version, status.st_size, moment_in(given.stem) or modified, given.stem, source=source
-        )
+        return Transcript(EXPORT, name, path, version, moment_in(given.stem) or modified, given.stem, source=source)
 
     def _is_wanted(self, transcript: Transcript) -> bool:
         payload = self._payload

@@ -21,7 +21,7 @@ from .claude_code_records import Chain, Head, SideChains, head_of, is_linked, re
 from .claude_code_text import Reply
 from .json_records import at, text
 from .reader import Home
-from .turn_builder import Calls, TurnBuilder, Utterance, is_newer, moment
+from .turn_builder import Calls, TurnBuilder, Utterance, moment, note_version
 
 TESTED = "2.1.330"
 
@@ -75,7 +75,6 @@ class _Conversation:
         self._path, self._findings, self._part = path, findings, part
         self._builder = TurnBuilder()
         self._side_chains = SideChains()
-        self._version: Any = None  # of the last record
         self._said: tuple[str, set[str]] = ("", set())  # the message of the last record, and its texts so far
         self._calls = Calls()
 
@@ -98,7 +97,7 @@ class _Conversation:
         left_out = self._findings.left_out
         if head.kind in ("tool output", "thinking"):
             left_out[TOOL_OUTPUT if head.kind == "tool output" else THINKING] += 1
-            part = self._note_side_chain(head)
+            part = self._part_of(head)
             if head.kind == "tool output" and self._calls.waits(_RESULT.search(line)):
                 self._note_outcomes(json_records.record(line, self._findings), part)
             return
@@ -110,8 +109,8 @@ class _Conversation:
         record = json_records.record(line, self._findings)
         if record is None:
             return
-        self._note_version(record.get("version"))
-        part = self._part or self._side_chain(record, head)
+        note_version(record.get("version"), TESTED, self._findings)
+        part = self._part_of(head, record)
         match record.get("type"):
             case "user":
                 yield from self._of_user(record, number, part)
@@ -172,21 +171,12 @@ class _Conversation:
             )
         )
 
-    def _side_chain(self, record: dict[str, Any], head: Head) -> str:
-        if record.get("isSidechain") is not True:
-            return ""
+    def _part_of(self, head: Head, record: dict[str, Any] | None = None) -> str:
+        """The part of a record. One that is not parsed is remembered as well, since later ones may name it."""
+        is_side = head.is_side or at(record, "isSidechain") is True
+        if self._part or not is_side:
+            return self._part
         return text(record, "agentId") or self._side_chains.name_of(head)
-
-    def _note_side_chain(self, head: Head) -> str:
-        """Remember a record that is not parsed, since later ones may name it. Returns its part."""
-        return self._side_chains.name_of(head) if head.is_side and not self._part else self._part
-
-    def _note_version(self, version: Any) -> None:
-        if version == self._version:
-            return
-        self._version = version
-        if self._findings.newer is None and is_newer(version, TESTED):
-            self._findings.newer = str(version)[:40]
 
 
 # --- folders and files ---

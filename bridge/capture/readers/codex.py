@@ -19,7 +19,7 @@ from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, 
 from . import json_records, transcript_file
 from .json_records import at, items, parsed, strings, text
 from .reader import Home
-from .turn_builder import Calls, TurnBuilder, Utterance, is_newer, moment, touched_files
+from .turn_builder import Calls, TurnBuilder, Utterance, moment, note_version, touched_files
 
 # A text that is one element from its beginning to its end, in tags that only a program writes.
 _WRAPPED = re.compile(
@@ -232,9 +232,7 @@ class _Rollout:
         source = payload.get("source")
         if isinstance(source, dict) and "subagent" in source:
             self._part = text(payload, "id") or "sub-agent"
-        version = payload.get("cli_version")
-        if is_newer(version, TESTED):
-            self._findings.newer = str(version)[:40]
+        note_version(payload.get("cli_version"), TESTED, self._findings)
 
     def _item(self, number: int, payload: dict[str, Any], at: str | None) -> Iterator[Turn]:
         left_out, kind = self._findings.left_out, str(payload.get("type"))

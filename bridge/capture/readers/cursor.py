@@ -56,9 +56,7 @@ def _in_editor(user: Path, places: list[tuple[Path, str]]) -> list[Transcript]:
                     continue
                 version = f"{composer.updated}-{size}"
                 modified = moment(composer.updated)
-                found[composer_id] = Transcript(
-                    "cursor", composer_id, path, version, None, modified, composer.title, folder
-                )
+                found[composer_id] = Transcript("cursor", composer_id, path, version, modified, composer.title, folder)
     return list(found.values())
 
 

@@ -20,7 +20,7 @@ from .foreign_database import MAX_VALUE, ForeignDatabase, json_object
 from .json_records import at, items, read_object, strings, text
 from .reader import Home
 from .transcript_file import is_inside
-from .turn_builder import Utterance, is_newer, moment, touched_files, turns_of
+from .turn_builder import Utterance, moment, note_version, touched_files, turns_of
 
 # Kinds of parts that say nothing.
 _CHANGING = frozenset({"edit", "write", "multiedit"})
@@ -175,8 +175,7 @@ def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
 
 
 def _said(session: _Session, messages: _Messages, findings: Findings) -> Iterator[Utterance | Marker]:
-    if is_newer(session.version, TESTED):
-        findings.newer = session.version
+    note_version(session.version, TESTED, findings)
     part = session.session_id if session.parent_id else ""
     for number, (message, parts) in enumerate(messages, 1):
         said = utterance_of(message, parts, session.reverted, findings)
@@ -211,7 +210,7 @@ def _in_database(path: Path, root: Path, places: list[Path]) -> Iterator[Transcr
             ((parts, newest),) = database.rows(query, (session_id,))
             version = f"{updated}-{parts}-{newest}"
             modified = moment(max((each for each in (updated, newest) if isinstance(each, int)), default=None))
-            yield Transcript("opencode", session_id, path, version, None, modified, title or None, folder)
+            yield Transcript("opencode", session_id, path, version, modified, title or None, folder)
 
 
 def _from_database(database: ForeignDatabase, session_id: str, findings: Findings) -> tuple[_Session, _Messages]:

@@ -1,4 +1,4 @@
-"""The interface of a reader of one tool's transcripts, the folders in which it looks, and the reader of each tool."""
+"""The interface of a reader of one tool's transcripts, the home in which it looks, and the module of each tool."""
 
 from __future__ import annotations
 

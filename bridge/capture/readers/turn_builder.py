@@ -17,7 +17,7 @@ from typing import Any
 from jobs import clock
 
 from ..failures import ended
-from ..session import Call, Marker, Speaker, Turn
+from ..session import Call, Findings, Marker, Speaker, Turn
 from .json_records import items, strings
 
 MAX_CHARACTERS = 200_000
@@ -157,9 +157,10 @@ def moment(value: Any) -> str | None:
     return None
 
 
-def is_newer(version: Any, tested: str) -> bool:
-    """Whether the first two numbers of a version are above those of the newest tested one."""
-    return _numbers(version) > _numbers(tested)
+def note_version(version: Any, tested: str, findings: Findings) -> None:
+    """Note a tool's version if its first two numbers are above those of the newest tested one."""
+    if findings.newer is None and _numbers(version) > _numbers(tested):
+        findings.newer = str(version)[:40]
 
 
 def _numbers(version: Any) -> tuple[int, int]:
