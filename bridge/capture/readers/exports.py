@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -47,9 +48,9 @@ def is_conversation(value: Any) -> bool:
     )
 
 
-def said(conversation: Any, place: str, findings: Findings) -> Iterator[Utterance]:
-    """What each message of a conversation says, with its place."""
-    for number, message in enumerate(_messages_of(conversation), start=1):
+def said(messages: Iterable[Any], place: str, findings: Findings, first: int = 1) -> Iterator[Utterance]:
+    """What each message says, with its place, counted from ``first``."""
+    for number, message in enumerate(messages, first):
         yield from said_in(message, f"{place}message {number}", findings)
 
 
@@ -192,16 +193,10 @@ def _of_elements(elements: Iterator[Any], findings: Findings) -> Iterator[Iterat
     """An array of conversations, or one of messages."""
     for number, element in enumerate(elements, start=1):
         if is_conversation(element) or isinstance(element, list):
-            yield said(element, f"conversation {number}, ", findings)
+            yield said(_messages_of(element), f"conversation {number}, ", findings)
         else:
-            yield _messages(element, number, elements, findings)
+            yield said(chain([element], elements), "", findings, number)
             return
-
-
-def _messages(first: Any, number: int, others: Iterator[Any], findings: Findings) -> Iterator[Utterance]:
-    yield from said_in(first, f"message {number}", findings)
-    for place, message in enumerate(others, start=number + 1):
-        yield from said_in(message, f"message {place}", findings)
 
 
 def _of_lines(file: BinaryIO, findings: Findings) -> Iterator[Utterance]:
@@ -210,7 +205,7 @@ def _of_lines(file: BinaryIO, findings: Findings) -> Iterator[Utterance]:
         if record is None:
             continue
         if is_conversation(record):
-            yield from said(record, f"line {number}, ", findings)
+            yield from said(_messages_of(record), f"line {number}, ", findings)
         else:
             yield from said_in(record, f"line {number}", findings)
 
@@ -230,7 +225,7 @@ def _of_object(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Utteranc
     if isinstance(inner, list):
         yield from _of_elements(iter(inner), findings)
     else:
-        yield said(value, "", findings)
+        yield said(_messages_of(value), "", findings)
 
 
 def _is_json_lines(file: BinaryIO, offset: int) -> bool:

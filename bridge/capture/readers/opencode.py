@@ -37,28 +37,14 @@ _PARTS = "SELECT id, length(data), iif(length(data) > ?, NULL, data) FROM part W
 _Messages = Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Reverted:
-    """The message from which on the session was reverted, or the part of it. It stays in the transcript until the
-    person goes on."""
-
-    message_id: str
-    part_id: str | None
-
-
-def reverted(value: Any) -> Reverted | None:
-    """From the session's record; None if nothing is reverted."""
-    message_id = text(value, "messageID")
-    return None if message_id is None else Reverted(message_id, text(value, "partID"))
-
-
 def utterance_of(
-    message: dict[str, Any], parts: list[dict[str, Any]], reverted_from: Reverted | None, findings: Findings
+    message: dict[str, Any], parts: list[dict[str, Any]], revert: Any, findings: Findings
 ) -> Utterance | Marker | None:
     """What the message says, without a place, or that it asks to compact the conversation; None if it says nothing to
     keep.
 
-    The ids of messages and parts grow with the time.
+    ``revert`` is what the session's record says of the message from which on it was reverted, or of the part of it.
+    That stays in the transcript until the person goes on. The ids of messages and parts grow with the time.
     """
     speaker: Any = message.get("role")
     if speaker not in ("user", "assistant"):
@@ -69,15 +55,12 @@ def utterance_of(
     if message.get("summary") is True:
         findings.left_out[SUMMARY] += 1
         return None
-    if reverted_from is not None:
-        message_id = str(message.get("id"))
-        if message_id > reverted_from.message_id or (
-            message_id == reverted_from.message_id and reverted_from.part_id is None
-        ):
-            findings.left_out[REWOUND] += 1
-            return None
-        if message_id == reverted_from.message_id:
-            parts = [part for part in parts if str(part.get("id")) < (reverted_from.part_id or "")]
+    message_id, reverted_id, part_id = str(message.get("id")), text(revert, "messageID"), text(revert, "partID")
+    if reverted_id is not None and (message_id > reverted_id or (message_id == reverted_id and part_id is None)):
+        findings.left_out[REWOUND] += 1
+        return None
+    if message_id == reverted_id:
+        parts = [part for part in parts if str(part.get("id")) < (part_id or "")]
     texts: list[str] = []
     files: list[Any] = []
     tools: list[Any] = []
@@ -145,7 +128,7 @@ class _Session:
     folder: str
     title: str | None
     version: str | None
-    reverted: Reverted | None
+    revert: Any
 
 
 def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
@@ -178,7 +161,7 @@ def _said(session: _Session, messages: _Messages, findings: Findings) -> Iterato
     note_version(session.version, TESTED, findings)
     part = session.session_id if session.parent_id else ""
     for number, (message, parts) in enumerate(messages, 1):
-        said = utterance_of(message, parts, session.reverted, findings)
+        said = utterance_of(message, parts, session.revert, findings)
         if isinstance(said, Utterance):
             yield replace(said, place=f"message {number}", folder=said.folder or session.folder, part=part)
         elif said is not None:
@@ -191,7 +174,7 @@ def _session(record: dict[str, Any]) -> _Session | None:
     if session_id is None or folder is None:
         return None
     parent, title, version = (text(record, name) for name in ("parentID", "title", "version"))
-    return _Session(session_id, parent, folder, title, version, reverted(record.get("revert")))
+    return _Session(session_id, parent, folder, title, version, record.get("revert"))
 
 
 # --- the database ---
