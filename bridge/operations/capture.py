@@ -138,9 +138,9 @@ class CaptureRun:
 
     def _own_models(self) -> dict[str, str]:
         """The tools whose own command line summarises. In a team the service does, where no such tool runs."""
-        found = consent.own_models(self.stores.workspace, self.stores.settings.config_folder)
+        found = consent.read(self.stores.workspace, self.stores.settings.config_folder).own_models
         if not found or not self.stores.is_in_team:
-            return found
+            return dict(found)
         self.warnings["In a team, the service writes the summaries: no tool of this machine is asked."] = None
         return {}
 
@@ -162,7 +162,7 @@ class CaptureRun:
 
     def _tell_what_is_off(self) -> None:
         """A warning for each tool that has something to keep and is not enabled."""
-        enabled = consent.enabled_tools(self.stores.workspace, self.stores.settings.config_folder)
+        enabled = consent.read(self.stores.workspace, self.stores.settings.config_folder).tools
         found = {item.transcript.tool for item in self.items if item.outcome == "captured"}
         for tool in sorted(found - enabled - {EXPORT}):
             self.warnings[f"Capture from {tool} is not enabled yet: cognee-memory capture enable {tool}"] = None

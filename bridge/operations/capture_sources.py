@@ -92,7 +92,7 @@ class FileSources:
             yield from map(self._exported, files)
             return
         home, root = Home.of_this_user(), self._stores.workspace.root
-        enabled = consent.enabled_tools(self._stores.workspace, self._stores.settings.config_folder)
+        enabled = consent.read(self._stores.workspace, self._stores.settings.config_folder).tools
         tools = payload.tools or (CAPTURE_TOOLS if payload.dry_run and not enabled else sorted(enabled))
         off = [tool for tool in tools if tool not in enabled]
         if not payload.dry_run and (off or not tools):
