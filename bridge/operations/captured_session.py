@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..capture import boundaries
 from ..capture.kept_turns import COPIED, RUN, digest, opening_digests, run_digest, split_known, turn_digest
@@ -38,13 +38,15 @@ _STATED = 0.6  # of a decision's words that stand in a note, which states it the
 _STORED_TOGETHER = 16  # at most so many memories in one transaction, and what is made in one slice
 
 Summarise = Callable[[Segment], SegmentSummary]
+Outcome = Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "failed"]
 Turns = Callable[["SessionCapture"], Iterator[Turn]]
 """The turns to keep of a session; sets its findings and redactions. Raises OSError if they cannot be read."""
 
 
 @dataclass(slots=True)
 class SessionCapture:
-    """The capture of one session, in progress. ``made`` has its new memories; ``read_turns`` counts those kept.
+    """The capture of one session, in progress, and what became of it: ``outcome``, with the reason where it needs one.
+    ``made`` has its new memories; ``read_turns`` counts those kept.
 
     ``known_turns`` are digests of turns, each with the session that has it: those of others are left out. ``turns`` are
     the digests of its own. ``is_cut_off``: the transcript has lost its end since it was captured, so what was captured
@@ -53,7 +55,9 @@ class SessionCapture:
 
     transcript: Transcript
     former: CapturedSession | None
-    known_turns: dict[str, str]
+    outcome: Outcome = "captured"
+    reason: str | None = None
+    known_turns: dict[str, str] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
     redactions: Counter[str] = field(default_factory=Counter)
     unchanged: int = 0
@@ -92,11 +96,10 @@ def _segments_of(
     transcript cannot be read.
     """
     own = _own(tools.turns(capture), capture)
-    unchanged, rest = split_known(own, [(each.turns, each.digest) for each in known])
-    capture.unchanged = unchanged
-    rest = _unless_cut_off(rest, known[unchanged:], capture)
-    for segment in boundaries.segments(rest, tools.embed):
-        yield segment, CapturedSegment(len(segment.turns), digest(segment.turns), None)
+    capture.unchanged, rest = split_known(own, [(each.turns, each.digest) for each in known])
+    rest = _unless_cut_off(rest, known[capture.unchanged :], capture)
+    segments = boundaries.segments(rest, tools.embed)
+    return ((segment, CapturedSegment(len(segment.turns), digest(segment.turns), None)) for segment in segments)
 
 
 @dataclass(slots=True)
@@ -259,11 +262,11 @@ def _made_of(
     ``former`` is the segment that stood in its place before, if there was one.
     """
     store = tools.store
-    if _is_forgotten(former, store):
+    if _forgotten_id(former, store):
         capture.forgotten_segments += 1
         return None
     summary = tools.summarise(segment)
-    if _is_forgotten(former, store):  # by another job, while a model was waited for
+    if _forgotten_id(former, store):  # by another job, while a model was waited for
         capture.forgotten_segments += 1
         return None
     if not summary.content.topic or not (summary.content.context or summary.content.decisions):
@@ -282,10 +285,6 @@ def _made_of(
     return Made(memory, summary, record, *places, is_new=known is None)
 
 
-def _is_forgotten(segment: CapturedSegment | None, store: Memories) -> bool:
-    return segment is not None and segment.memory_id is not None and store.forgotten_at(segment.memory_id) is not None
-
-
 def capture_session(capture: SessionCapture, tools: Tools) -> None:
     """Store the memories of a session, a transaction for each few segments. Raises OSError, and JobError of the store.
 
@@ -294,28 +293,20 @@ def capture_session(capture: SessionCapture, tools: Tools) -> None:
     """
     former = capture.former.segments if capture.former else ()
     found = _segments_of(capture, tools, former)
-    done: list[CapturedSegment] | None = None
+    done = list(former if capture.is_cut_off else former[: capture.unchanged])
     made: list[Made] = []
     began = monotonic()
     for segment, record in found:
-        if done is None:  # only now, since the first segment tells how many are unchanged
-            done = list(former[: capture.unchanged])
-        elif len(made) >= _STORED_TOGETHER or monotonic() - began >= SLICE_SECONDS:
+        if segment.index and (len(made) >= _STORED_TOGETHER or monotonic() - began >= SLICE_SECONDS):
             _keep(capture, tools, made, done, is_last=False)
             made, began = [], monotonic()
-        place = _at(former, len(done))
+        place = former[len(done)] if len(done) < len(former) else None
         each = _made_of(segment, record, capture, place, tools)
         done.append(each.segment if each else record._replace(memory_id=_forgotten_id(place, tools.store)))
         if each is not None:
             before = [*capture.made, *made]
             made += [each, *failures_met(segment, each, before, capture.transcript, tools.store, tools.now)]
-    if done is None:
-        done = list(former if capture.is_cut_off else former[: capture.unchanged])
     _keep(capture, tools, made, done, is_last=True)
-
-
-def _at(segments: Sequence[CapturedSegment], index: int) -> CapturedSegment | None:
-    return segments[index] if index < len(segments) else None
 
 
 def _forgotten_id(former: CapturedSegment | None, store: Memories) -> str | None:
@@ -328,11 +319,14 @@ def _forgotten_id(former: CapturedSegment | None, store: Memories) -> str | None
 def _keep(
     capture: SessionCapture, tools: Tools, made: Sequence[Made], done: Sequence[CapturedSegment], *, is_last: bool
 ) -> None:
-    former = capture.former.segments if capture.former else ()
+    former, transcript = capture.former.segments if capture.former else (), capture.transcript
     replaced = _superseded(former, done, tools.store) if is_last else []
     if tools.writer is not None:
-        segments = tuple(done) if is_last else (*done, *former[len(done) :])
-        made = _stored(capture, tools, tools.writer, made, segments, replaced, is_last=is_last)
+        session = CapturedSession(
+            transcript.tool, transcript.session_id, transcript.shown_path, transcript.version if is_last else "",
+            "kept", tools.now, tuple(done) if is_last else (*done, *former[len(done) :]),
+        )  # fmt: skip
+        made = _stored(capture, tools, tools.writer, session, made, replaced)
     capture.made += made
     capture.superseded = tuple(replaced)
     note_superseded(capture.made, replaced)
@@ -340,21 +334,11 @@ def _keep(
 
 
 def _stored(
-    capture: SessionCapture,
-    tools: Tools,
-    writer: Store,
-    made: Sequence[Made],
-    segments: tuple[CapturedSegment, ...],
+    capture: SessionCapture, tools: Tools, writer: Store, session: CapturedSession, made: Sequence[Made],
     replaced: Sequence[str],
-    *,
-    is_last: bool,
-) -> list[Made]:
+) -> list[Made]:  # fmt: skip
     transcript, now = capture.transcript, tools.now
     unique = {each.memory.id: each for each in made if each.is_new}
-    session = CapturedSession(
-        transcript.tool, transcript.session_id, transcript.shown_path, transcript.version if is_last else "",
-        "kept", now, segments,
-    )  # fmt: skip
     with writer.change(now) as change:
         change.statuses += (StatusChange(each, "Superseded", now) for each in replaced)
         change.statuses += (StatusChange(each.memory.id, "Draft", now, each.met_at) for each in made if each.met_at)
