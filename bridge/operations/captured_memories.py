@@ -15,7 +15,7 @@ from ..capture.session import Segment, SegmentSummary, Transcript
 from ..memory import FAILURE, Content, Memory, Metadata
 from ..store.values import CapturedSegment
 from ..text import failures as text
-from ..text.identity import content_id
+from ..text.identity import new_memory
 from ..text.sections import normalise
 
 if TYPE_CHECKING:
@@ -91,5 +91,4 @@ def _memory(content: Content, at: str, transcript: Transcript, workspace_id: str
         topic_id=text.TOPIC, session_id=f"{transcript.tool}/{transcript.session_id}"[:256], status=text.STATUS,
         created_at=at, updated_at=at, importance=_IMPORTANCE, tags=(FAILURE,),
     )  # fmt: skip
-    memory = Memory("", 0, "summary", known, now, content)
-    return memory._replace(id=content_id(workspace_id, memory))
+    return new_memory(workspace_id, "summary", known, now, content)

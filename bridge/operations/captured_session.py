@@ -22,7 +22,7 @@ from ..capture.title import COMMON, MOST_CHARACTERS
 from ..memory import Content, Memory, Metadata, slug
 from ..slices import SLICE_SECONDS
 from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource, StatusChange
-from ..text.identity import content_id
+from ..text.identity import new_memory
 from ..text.query_words import subject_words
 from ..text.sections import normalise, one_line, shortened
 from .captured_memories import Made, failures_met, note_superseded
@@ -197,8 +197,7 @@ def memory_of(segment: Segment, summary: SegmentSummary, transcript: Transcript,
         importance=summary.importance,
     )
     known = known._replace(topic_id=_topic_id(content, known, store))
-    memory = Memory("", 0, "summary", known, now, content)
-    return memory._replace(id=content_id(store.workspace_id, memory))
+    return new_memory(store.workspace_id, "summary", known, now, content)
 
 
 def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) -> SegmentSummary:
