@@ -344,8 +344,7 @@ def _stored(
         change.captured_sessions.append(session)
         if not capture.is_cut_off:
             change.captured_turns.append((transcript.tool, transcript.session_id, capture.turns))
-        for each in made:
-            change.capture_sources.append(_source(each, transcript, tools.job_id, now))
+        change.capture_sources += (_source(each, transcript, tools.job_id, now) for each in made)
         change.additions += (Addition(each.memory, tools.job_id) for each in unique.values())
     numbers = {memory.id: memory for memory in change.added}
     return [replace(each, memory=numbers.get(each.memory.id, each.memory)) for each in made]

@@ -92,7 +92,6 @@ def _begin(task: Task[Forget], applied: AppliedJob, stores: Stores, now: datetim
     embedded = list(embedded_texts(store, going))
     quoting = [given for given in store.all_feedback() if targets.in_bytes(_encoded(given.query, given.note))]
     quoted_names = [given for given in store.all_feedback() if targets.in_bytes(_encoded(given.by))]
-
     quoting_verdicts = [said for said in store.all_verdicts() if targets.in_bytes(_encoded(said.reason, said.by))]
 
     gone = [memory.id for memory in going]
@@ -106,8 +105,7 @@ def _begin(task: Task[Forget], applied: AppliedJob, stores: Stores, now: datetim
         change.verdicts_to_clear += quoting_verdicts
         change.feedback_to_drop += quoted_names  # nobody is called so; an edited import may say it
         change.statuses += (StatusChange(each, status, at) for each, status in changes.revived.items())
-        for made in changes.compactions:
-            change.compactions.append(made)
+        change.compactions += changes.compactions
         change.topics_to_clear += topics
         if session is not None:
             change.captured_sessions.append(session._replace(state="forgotten", path="", version=""))

@@ -334,8 +334,7 @@ class ImportRun:
         unused = [each for each in {original: None for _, original, _ in found} if each not in used]
         unused = [each for each in unused if not store.conversions_of(each)]
         with store.change(self._now) as change:
-            for memory_id, original in links.items():
-                change.originals.append((memory_id, original))
+            change.originals += links.items()
             change.dropped += unused
         self._counts["added"] -= len(unused)
         self._counts["duplicates"] += len(unused)

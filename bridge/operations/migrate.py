@@ -180,7 +180,7 @@ def _shown(task: Task[Migrate], stores: Stores, now: str, progress: Progress) ->
                 migration.judge(item, store)
                 item.memory = _light(item.memory)
         slices.advance(len(part))
-    return _result(items, migration, earlier.problems, None, dry_run=True)
+    return _result(items, migration, earlier.problems, None)
 
 
 def _ours(store: Memories) -> set[str]:
@@ -207,13 +207,10 @@ def _migrate(task: Task[Migrate], stores: Stores, now: str, progress: Progress) 
     portion, done = AdaptiveBatch(_FIRST, _MOST), 0
     while part := items[done : done + max(portion.size, _FIRST)]:
         with portion:
-            _store_all(part, migration, stores)
+            _store_all(part, migration)
         done += len(part)
         slices.advance(len(part))
-    result: Migration = {
-        **_result(items, migration, earlier.problems, task.job_id, dry_run=False),
-        "graph": "follows",
-    }
+    result: Migration = {**_result(items, migration, earlier.problems, task.job_id), "graph": "follows"}
     counted = ("found", *get_args(Outcome), "remaining")
     counts = {name: count for name, count in result.items() if name in counted}
     whole = receipt | counts | {"finished_at": now, "items": [_noted(item) for item in items], "undone": None}
@@ -261,15 +258,15 @@ def _attached(task: Task[Migrate], stores: Stores) -> tuple[EarlierTexts, dict[T
     return EarlierTexts([each.text for each in found], problems), {each.text: each for each in found}
 
 
-def _store_all(part: Sequence[Item], migration: MigrationRun, stores: Stores) -> None:
+def _store_all(part: Sequence[Item], migration: MigrationRun) -> None:
     """Judge texts and store them in one transaction; one at a time where the embedding provider rejects a text."""
-    known = stores.store
+    known = migration.stores.store
 
     def store(items: Sequence[Item]) -> None:
         # On a copy: a text that is not stored uses up nothing of the limit, and an equal one is judged by itself.
         trial = replace(migration, seen=set(migration.seen))
         new = [(item, found) for item in items if (found := trial.judge(item, known)) is not None]
-        _add(new, trial, stores)
+        _add(new, trial)
         migration.left, migration.seen, migration.remaining = trial.left, trial.seen, trial.remaining
 
     def reject(item: Item, error: JobError) -> None:
@@ -291,9 +288,9 @@ def _light(memory: Memory | None) -> Memory | None:
     return memory._replace(text=title) if memory.content is None else memory._replace(content=Content(title, ""))
 
 
-def _add(new: Sequence[tuple[Item, Converted]], migration: MigrationRun, stores: Stores) -> None:
+def _add(new: Sequence[tuple[Item, Converted]], migration: MigrationRun) -> None:
     """Add the memories, the originals first, so that the numbers follow the order of creation."""
-    job_id, store = migration.task.job_id, stores.store
+    job_id, store = migration.task.job_id, migration.stores.store
     originals = {found.original.id: found.original for _, found in new if found.original is not None}
     additions = [
         Addition(original, job_id, hidden=True) for original in originals.values() if store.known(original.id) is None
@@ -313,16 +310,14 @@ def _add(new: Sequence[tuple[Item, Converted]], migration: MigrationRun, stores:
 # --- the result and the receipt ---
 
 
-def _result(
-    items: Sequence[Item], migration: MigrationRun, problems: Sequence[str], receipt: str | None, *, dry_run: bool
-) -> Migration:
+def _result(items: Sequence[Item], migration: MigrationRun, problems: Sequence[str], receipt: str | None) -> Migration:
     """The job's result; ``receipt`` is None for a dry run."""
     counts = Counter(item.outcome for item in items)
     judged = [item for item in items if item.outcome is not None]
     brought = [item.redactions for item in items if item.outcome == "migrated"]
     shown = sorted(judged, key=lambda item: _SHOWN_FIRST.index(item.outcome or "skipped"))[:MAX_ITEMS]
     result: dict[str, Any] = {
-        "dry_run": dry_run,
+        "dry_run": receipt is None,
         "found": len(items) - counts["skipped"],
         **{name: counts[name] for name in get_args(Outcome)},
         "remaining": migration.remaining,
