@@ -81,7 +81,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one speaker said before the other spoke again.
+    """What one speaker said before the other spoke again; of a record, what it adds to that.
 
     ``place`` is where the turn begins in the transcript, such as ``line 12``. ``folder`` and ``branch`` are those in
     which it was said, if the tool records them. ``part`` is empty for the conversation itself, and the id of a side

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -17,11 +18,11 @@ from typing import Any
 
 from ..session import OWN_TEXT, REWOUND, THINKING, TOOL_OUTPUT, Findings, Transcript, Turn
 from . import claude_code_text, json_records, transcript_file
-from .claude_code_records import Chain, Head, SideChains, head_of, is_linked, rewound_nodes
+from .claude_code_records import Head, SideChains, head_of, rewound_lines
 from .claude_code_text import Reply
 from .json_records import at, text
 from .reader import Home
-from .turn_builder import Calls, TurnBuilder, Utterance, moment, note_version
+from .turn_builder import Calls, TurnBuilder, moment, note_version
 
 TESTED = "2.1.330"
 
@@ -82,12 +83,11 @@ class _Conversation:
         with transcript_file.opened(self._path, _root_of(self._path)) as file:
             rewound = frozenset[int]()
             if not self._part:
-                rewound = rewound_nodes(json_records.lines(file, Findings()))
+                rewound = rewound_lines(json_records.lines(file, Findings()))
                 file.seek(0)
-            chain = Chain() if rewound else None
             for number, line in json_records.lines(file, self._findings):
                 head = head_of(line)
-                if chain is not None and is_linked(head) and chain.add(head) in rewound:
+                if number in rewound:
                     self._findings.left_out[REWOUND] += head.kind in ("user", "assistant")
                     continue
                 yield from self._record(number, line, head)
@@ -129,8 +129,8 @@ class _Conversation:
     def _of_user(self, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
         self._note_outcomes(record, part)
         words = claude_code_text.of_user(record, self._findings.left_out)
-        if not part and (words.clears or words.compacts):
-            yield from self._builder.mark("cleared" if words.clears else "compacted")
+        if words.marker is not None and not part:
+            yield from self._builder.mark(words.marker)
         yield from self._add("user", Reply(words.text), record, number, part)
 
     def _of_assistant(self, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
@@ -158,7 +158,7 @@ class _Conversation:
 
     def _add(self, speaker: Any, said: Reply, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
         yield from self._builder.add(
-            Utterance(
+            Turn(
                 speaker,
                 said.text,
                 self._place(number),
@@ -167,7 +167,7 @@ class _Conversation:
                 text(record, "gitBranch"),
                 part,
                 said.files,
-                said.tools,
+                Counter(said.tools),
             )
         )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ...text.sections import one_line
-from ..session import ANSWERED, IMAGE, OWN_TEXT, SUMMARY, THINKING, TOOL_OUTPUT, Call
+from ..session import ANSWERED, IMAGE, OWN_TEXT, SUMMARY, THINKING, TOOL_OUTPUT, Call, Marker
 from .json_records import at, strings, text
 
 COMMAND = "command"
@@ -38,11 +38,10 @@ _CONTINUED = "This session is being continued from a previous conversation"
 
 
 class Words(NamedTuple):
-    """What a record says, and the command that it is, if it is one."""
+    """What a record says, and what ends with it."""
 
     text: str = ""
-    clears: bool = False
-    compacts: bool = False
+    marker: Marker | None = None
 
 
 def of_user(record: dict[str, Any], left_out: Counter[str]) -> Words:
@@ -51,7 +50,7 @@ def of_user(record: dict[str, Any], left_out: Counter[str]) -> Words:
     texts = [block["text"] for block in blocks if block.get("type") == "text" and isinstance(block.get("text"), str)]
     if record.get("isCompactSummary") is True or (texts and texts[0].startswith(_CONTINUED)):
         left_out[SUMMARY] += 1
-        return Words(compacts=True)
+        return Words(marker="compacted")
     if _is_by_tool(record):
         left_out[OWN_TEXT] += 1
         return Words()
@@ -155,7 +154,7 @@ def _command(name: str, text: str, left_out: Counter[str]) -> Words:
     said = arguments[1].strip() if arguments else ""
     name = f"/{name.removeprefix('/')}"
     if name in _CLEARING:
-        return Words(clears=True)
+        return Words(marker="cleared")
     return Words(f"{name} {said}" if said else "")
 
 

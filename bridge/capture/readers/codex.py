@@ -19,7 +19,7 @@ from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, 
 from . import json_records, transcript_file
 from .json_records import at, items, parsed, strings, text
 from .reader import Home
-from .turn_builder import Calls, TurnBuilder, Utterance, moment, note_version, touched_files
+from .turn_builder import Calls, TurnBuilder, moment, note_version, touched_files
 
 # A text that is one element from its beginning to its end, in tags that only a program writes.
 _WRAPPED = re.compile(
@@ -172,7 +172,7 @@ class _Rollout:
         self._part = ""
         self._began: str | None = None  # for versions that give no record a time of its own
         self._prompts = 0
-        self._reply: Utterance | None = None  # the last message of the assistant
+        self._reply: Turn | None = None  # the last message of the assistant
         self._is_first = True
         self._calls = Calls()
 
@@ -265,7 +265,7 @@ class _Rollout:
         if self._prompts in self._rewound:
             left_out[REWOUND] += bool(words)
             return
-        said = Utterance(speaker, words, f"line {number}", at, self._folder, self._branch, self._part, files, tools)
+        said = Turn(speaker, words, f"line {number}", at, self._folder, self._branch, self._part, files, Counter(tools))
         yield from self._add_reply()
         if speaker == "assistant" and words:
             self._reply = said

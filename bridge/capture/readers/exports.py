@@ -22,7 +22,7 @@ from . import export_markdown, json_records, transcript_file
 from .export_labels import SPEAKERS, Labels, labels_of
 from .json_records import at, items, objects, strings
 from .reader import Home, reader_of
-from .turn_builder import Utterance, moment, turns_of
+from .turn_builder import moment, turns_of
 
 _OTHERS = frozenset({"system", "developer", "tool", "function"})
 _LISTS = ("chat_messages", "messages", "conversation", "history", "turns", "items")
@@ -48,13 +48,13 @@ def is_conversation(value: Any) -> bool:
     )
 
 
-def said(messages: Iterable[Any], place: str, findings: Findings, first: int = 1) -> Iterator[Utterance]:
+def said(messages: Iterable[Any], place: str, findings: Findings, first: int = 1) -> Iterator[Turn]:
     """What each message says, with its place, counted from ``first``."""
     for number, message in enumerate(messages, first):
         yield from said_in(message, f"{place}message {number}", findings)
 
 
-def said_in(message: Any, place: str, findings: Findings) -> Iterator[Utterance]:
+def said_in(message: Any, place: str, findings: Findings) -> Iterator[Turn]:
     """What one message says; nothing if it is of neither speaker."""
     if not isinstance(message, dict):
         findings.damaged += 1
@@ -71,9 +71,9 @@ def said_in(message: Any, place: str, findings: Findings) -> Iterator[Utterance]
             findings.unknown[f"message of {role[:60]}" if role else "message without a role"] += 1
         return
     times = (message.get(name) for name in ("created_at", "create_time", "createdAt", "timestamp", "time", "date"))
-    tools = tuple(_tools(message))
+    tools = Counter(_tools(message))
     text = "" if _is_hidden(message) else _text(message, findings.left_out)
-    yield Utterance(speaker, text, place, next(filter(None, map(moment, times)), None), tools=tools)
+    yield Turn(speaker, text, place, next(filter(None, map(moment, times)), None), tools=tools)
 
 
 def _messages_of(conversation: Any) -> list[Any]:
@@ -152,14 +152,14 @@ def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
         yield from turns_of(_said(file, findings))
 
 
-def _said(file: BinaryIO, findings: Findings) -> Iterator[Utterance | Marker]:
+def _said(file: BinaryIO, findings: Findings) -> Iterator[Turn | Marker]:
     for number, conversation in enumerate(_conversations(file, findings)):
         if number:
             yield "cleared"
         yield from conversation
 
 
-def _conversations(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Utterance]]:
+def _conversations(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Turn]]:
     start = file.read(_PEEK)
     skipped = len(_BOM) if start.startswith(_BOM) else 0
     start = start[skipped:]
@@ -182,14 +182,14 @@ def _conversations(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Utte
         yield _of_text(file, labels, findings)
 
 
-def _of_text(file: BinaryIO, labels: Labels, findings: Findings) -> Iterator[Utterance]:
+def _of_text(file: BinaryIO, labels: Labels, findings: Findings) -> Iterator[Turn]:
     head = export_markdown.Head()
     for said in export_markdown.said(_texts(file, findings), labels, findings.left_out, head):
         findings.title = head.title
         yield said
 
 
-def _of_elements(elements: Iterator[Any], findings: Findings) -> Iterator[Iterator[Utterance]]:
+def _of_elements(elements: Iterator[Any], findings: Findings) -> Iterator[Iterator[Turn]]:
     """An array of conversations, or one of messages."""
     for number, element in enumerate(elements, start=1):
         if is_conversation(element) or isinstance(element, list):
@@ -199,7 +199,7 @@ def _of_elements(elements: Iterator[Any], findings: Findings) -> Iterator[Iterat
             return
 
 
-def _of_lines(file: BinaryIO, findings: Findings) -> Iterator[Utterance]:
+def _of_lines(file: BinaryIO, findings: Findings) -> Iterator[Turn]:
     for number, line in json_records.lines(file, findings, takes_all=True):
         record = None if line.isspace() else json_records.record(line, findings)
         if record is None:
@@ -210,7 +210,7 @@ def _of_lines(file: BinaryIO, findings: Findings) -> Iterator[Utterance]:
             yield from said_in(record, f"line {number}", findings)
 
 
-def _of_object(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Utterance]]:
+def _of_object(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Turn]]:
     """One object: a conversation, or one that has a list of conversations."""
     data = file.read(json_records.ELEMENT_LIMIT + 1)
     findings.bytes_read += len(data)

@@ -8,6 +8,7 @@ database only.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from .foreign_database import MAX_VALUE, ForeignDatabase, json_object
 from .json_records import at, items, read_object, strings, text
 from .reader import Home
 from .transcript_file import is_inside
-from .turn_builder import Utterance, moment, note_version, touched_files, turns_of
+from .turn_builder import moment, note_version, touched_files, turns_of
 
 # Kinds of parts that say nothing.
 _CHANGING = frozenset({"edit", "write", "multiedit"})
@@ -37,9 +38,9 @@ _PARTS = "SELECT id, length(data), iif(length(data) > ?, NULL, data) FROM part W
 _Messages = Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]
 
 
-def utterance_of(
+def said_in(
     message: dict[str, Any], parts: list[dict[str, Any]], revert: Any, findings: Findings
-) -> Utterance | Marker | None:
+) -> Turn | Marker | None:
     """What the message says, without a place, or that it asks to compact the conversation; None if it says nothing to
     keep.
 
@@ -68,14 +69,14 @@ def utterance_of(
     for part in parts:
         _add(part, texts, files, tools, findings)
         calls.append(_ended(part, "".join(texts[-1:])))
-    return Utterance(
+    return Turn(
         speaker,
         "\n\n".join(texts),
         "",
         moment(at(message, "time", "created")),
         text(message, "path", "cwd"),
         files=strings(files),
-        tools=strings(tools),
+        tools=Counter(strings(tools)),
         calls=tuple(filter(None, calls)),
     )
 
@@ -157,12 +158,12 @@ def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
         yield from turns_of(_said(*_from_files(transcript.path, findings), findings))
 
 
-def _said(session: _Session, messages: _Messages, findings: Findings) -> Iterator[Utterance | Marker]:
+def _said(session: _Session, messages: _Messages, findings: Findings) -> Iterator[Turn | Marker]:
     note_version(session.version, TESTED, findings)
     part = session.session_id if session.parent_id else ""
     for number, (message, parts) in enumerate(messages, 1):
-        said = utterance_of(message, parts, session.revert, findings)
-        if isinstance(said, Utterance):
+        said = said_in(message, parts, session.revert, findings)
+        if isinstance(said, Turn):
             yield replace(said, place=f"message {number}", folder=said.folder or session.folder, part=part)
         elif said is not None:
             yield said
