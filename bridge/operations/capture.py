@@ -28,7 +28,7 @@ from ..text.failures import is_failure
 from ..text.template import summary_text
 from . import Progress, Task, captured_session, receipts, redactions
 from .capture_sources import EXPORT, AttachedSources, FileSources, Sources, attached_lines
-from .captured_memories import Made, remove_expired
+from .captured_memories import SessionMemory, remove_expired
 from .captured_session import Outcome, SessionCapture, Tools, Turns
 
 if TYPE_CHECKING:
@@ -307,7 +307,7 @@ def _line(item: SessionCapture, texts_left: list[int]) -> CapturedSessionItem:
     }
 
 
-def _memory(made: Made, texts_left: list[int]) -> CapturedMemory:
+def _memory(made: SessionMemory, texts_left: list[int]) -> CapturedMemory:
     memory, content = made.memory, made.memory.content
     assert content is not None
     text = summary_text(memory)

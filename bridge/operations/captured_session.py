@@ -25,7 +25,7 @@ from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSo
 from ..text.identity import new_memory
 from ..text.query_words import subject_words
 from ..text.sections import normalise, one_line, shortened
-from .captured_memories import Made, failures_met, note_superseded
+from .captured_memories import SessionMemory, failures_met, note_superseded
 
 if TYPE_CHECKING:
     from ..store.memories import Memories
@@ -61,7 +61,7 @@ class SessionCapture:
     findings: Findings = field(default_factory=Findings)
     redactions: Counter[str] = field(default_factory=Counter)
     unchanged: int = 0
-    made: list[Made] = field(default_factory=list)
+    made: list[SessionMemory] = field(default_factory=list)
     read_turns: int = 0
     turns: list[str] = field(default_factory=list)
     new_turns: list[bool] = field(default_factory=list)  # of each turn with text, whether it was not there before
@@ -103,7 +103,7 @@ def _segments_of(
 
 
 @dataclass(slots=True)
-class _Heard:
+class _ComparedTurn:
     """A turn, what of it is kept, and whether another session has it."""
 
     turn: Turn
@@ -117,10 +117,10 @@ def _own(turns: Iterator[Turn], capture: SessionCapture) -> Iterator[Turn]:
     Turns wait here until what follows them has told whether they belong to such a row.
     """
     session = capture.transcript.session_id
-    waiting: deque[_Heard] = deque()
-    row: deque[_Heard] = deque(maxlen=RUN)
+    waiting: deque[_ComparedTurn] = deque()
+    row: deque[_ComparedTurn] = deque(maxlen=RUN)
     for turn in turns:
-        heard = _Heard(turn, turn)
+        heard = _ComparedTurn(turn, turn)
         known = [not _is_own(each, capture) for each in ([] if waiting or row else opening_digests(turn))]
         if any(known):  # a product's words; the question comes last, if it is another one
             before, _, question = turn.text.rstrip().rpartition("\n")
@@ -152,7 +152,7 @@ def _is_own(digest: str, capture: SessionCapture) -> bool:
     return True
 
 
-def _counted(heard: _Heard, capture: SessionCapture) -> Iterator[Turn]:
+def _counted(heard: _ComparedTurn, capture: SessionCapture) -> Iterator[Turn]:
     if heard.is_copy:
         capture.findings.left_out[COPIED] += 1
         return
@@ -253,9 +253,9 @@ def _about(content: Content) -> frozenset[str]:
     return subject_words(" ".join([content.context, *content.decisions])) | set(content.references.files)
 
 
-def _made_of(
+def _memory_made_of(
     segment: Segment, record: CapturedSegment, capture: SessionCapture, former: CapturedSegment | None, tools: Tools
-) -> Made | None:
+) -> SessionMemory | None:
     """What becomes of a segment; None if it holds nothing to keep, or its memory was forgotten.
 
     ``former`` is the segment that stood in its place before, if there was one.
@@ -281,7 +281,7 @@ def _made_of(
     record = record._replace(memory_id=memory.id)
     spoken = _spoken(segment)
     places = spoken[0].place, spoken[-1].place
-    return Made(memory, summary, record, *places, is_new=known is None)
+    return SessionMemory(memory, summary, record, *places, is_new=known is None)
 
 
 def capture_session(capture: SessionCapture, tools: Tools) -> None:
@@ -293,14 +293,14 @@ def capture_session(capture: SessionCapture, tools: Tools) -> None:
     former = capture.former.segments if capture.former else ()
     found = _segments_of(capture, tools, former)
     done = list(former if capture.is_cut_off else former[: capture.unchanged])
-    made: list[Made] = []
+    made: list[SessionMemory] = []
     began = monotonic()
     for segment, record in found:
         if segment.index and (len(made) >= _STORED_TOGETHER or monotonic() - began >= SLICE_SECONDS):
             _keep(capture, tools, made, done, is_last=False)
             made, began = [], monotonic()
         place = former[len(done)] if len(done) < len(former) else None
-        each = _made_of(segment, record, capture, place, tools)
+        each = _memory_made_of(segment, record, capture, place, tools)
         done.append(each.segment if each else record._replace(memory_id=_forgotten_id(place, tools.store)))
         if each is not None:
             before = [*capture.made, *made]
@@ -316,7 +316,12 @@ def _forgotten_id(former: CapturedSegment | None, store: Memories) -> str | None
 
 
 def _keep(
-    capture: SessionCapture, tools: Tools, made: Sequence[Made], done: Sequence[CapturedSegment], *, is_last: bool
+    capture: SessionCapture,
+    tools: Tools,
+    made: Sequence[SessionMemory],
+    done: Sequence[CapturedSegment],
+    *,
+    is_last: bool,
 ) -> None:
     former, transcript = capture.former.segments if capture.former else (), capture.transcript
     replaced = _superseded(former, done, tools.store) if is_last else []
@@ -333,9 +338,9 @@ def _keep(
 
 
 def _stored(
-    capture: SessionCapture, tools: Tools, writer: Store, session: CapturedSession, made: Sequence[Made],
+    capture: SessionCapture, tools: Tools, writer: Store, session: CapturedSession, made: Sequence[SessionMemory],
     replaced: Sequence[str],
-) -> list[Made]:  # fmt: skip
+) -> list[SessionMemory]:  # fmt: skip
     transcript, now = capture.transcript, tools.now
     unique = {each.memory.id: each for each in made if each.is_new}
     with writer.change(now) as change:
@@ -357,7 +362,7 @@ def _superseded(former: Sequence[CapturedSegment], present: Sequence[CapturedSeg
     return [each for each in gone if (known := store.known(each)) and not known.hidden and known.status == "Active"]
 
 
-def _source(made: Made, transcript: Transcript, job_id: str, now: str) -> CaptureSource:
+def _source(made: SessionMemory, transcript: Transcript, job_id: str, now: str) -> CaptureSource:
     counts: Counter[str] = Counter()
     evidence = []
     for each in made.summary.evidence:

@@ -148,7 +148,7 @@ def _open(workspace: Workspace, text: str) -> BinaryIO:
 
 
 @dataclass(frozen=True, slots=True)
-class New:
+class NewMemory:
     """A memory to be added, with its line in the file and its number there."""
 
     line: int
@@ -257,13 +257,13 @@ class ImportRun:
 
     def _store(self, batch: Sequence[tuple[int, Addition]]) -> None:
         """Store the new memories of a portion, one at a time where the embedding provider rejects a text."""
-        new: list[New] = []
+        new: list[NewMemory] = []
         words: dict[tuple[object, ...], str] = {}
         for line, addition in batch:
             memory = addition.memory
             same = (memory.kind, memory.metadata.topic_id, memory.content, memory.text)
             if self._is_to_be_added(line, addition, words.get(same)):
-                new.append(New(line, memory.number, self._fitted(addition)))
+                new.append(NewMemory(line, memory.number, self._fitted(addition)))
                 if not addition.hidden:
                     words[same] = memory.id
             elif addition.migrated_from is not None:
@@ -271,7 +271,7 @@ class ImportRun:
                 is_same = ours is not None and _has_words_of(ours, memory)
                 self._converted.append((memory.id, addition.migrated_from, is_same))
 
-        def reject(one: New, error: JobError) -> None:
+        def reject(one: NewMemory, error: JobError) -> None:
             self._report(one.line, one.addition.memory.id, "failed", f"{error.code}: {error.message}")
 
         store_together(new, self._add, reject)
@@ -373,7 +373,7 @@ class ImportRun:
         """The id that a memory of the file has in this store."""
         return self._here.get(memory_id, memory_id)
 
-    def _add(self, new: Sequence[New]) -> None:
+    def _add(self, new: Sequence[NewMemory]) -> None:
         """Add the memories in one transaction."""
         if not new:
             return

@@ -31,7 +31,7 @@ _TOUCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.{1,100
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenTurn:
     first: Turn
     marker: Marker | None
     texts: list[str] = field(default_factory=list)
@@ -75,7 +75,7 @@ class TurnBuilder:
     """Gives the turns of a session in the order in which they end."""
 
     def __init__(self) -> None:
-        self._open: dict[str, _Open] = {}
+        self._open: dict[str, _OpenTurn] = {}
         self._marker: Marker | None = None
 
     def add(self, said: Turn) -> Iterator[Turn]:
@@ -90,7 +90,7 @@ class TurnBuilder:
             marker = None
             if not said.part:
                 marker, self._marker = self._marker, None
-            present = self._open[said.part] = _Open(said, marker)
+            present = self._open[said.part] = _OpenTurn(said, marker)
         present.add(said)
 
     def add_call(self, part: str, call: Call | None) -> None:
