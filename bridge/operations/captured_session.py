@@ -46,7 +46,7 @@ Turns = Callable[["SessionCapture"], Iterator[Turn]]
 @dataclass(slots=True)
 class SessionCapture:
     """The capture of one session, in progress, and what became of it: ``outcome``, with the reason where it needs one.
-    ``made`` has its new memories; ``read_turns`` counts those kept.
+    ``segments`` are its segments so far, ``made`` its new memories; ``read_turns`` counts the turns kept.
 
     ``known_turns`` are digests of turns, each with the session that has it: those of others are left out. ``turns`` are
     the digests of its own. ``is_cut_off``: the transcript has lost its end since it was captured, so what was captured
@@ -61,6 +61,7 @@ class SessionCapture:
     findings: Findings = field(default_factory=Findings)
     redactions: Counter[str] = field(default_factory=Counter)
     unchanged: int = 0
+    segments: list[CapturedSegment] = field(default_factory=list)
     made: list[SessionMemory] = field(default_factory=list)
     read_turns: int = 0
     turns: list[str] = field(default_factory=list)
@@ -292,20 +293,21 @@ def capture_session(capture: SessionCapture, tools: Tools) -> None:
     """
     former = capture.former.segments if capture.former else ()
     found = _segments_of(capture, tools, former)
-    done = list(former if capture.is_cut_off else former[: capture.unchanged])
+    capture.segments = list(former if capture.is_cut_off else former[: capture.unchanged])
     made: list[SessionMemory] = []
     began = monotonic()
     for segment, record in found:
         if segment.index and (len(made) >= _STORED_TOGETHER or monotonic() - began >= SLICE_SECONDS):
-            _keep(capture, tools, made, done, is_last=False)
+            _keep(capture, tools, made, is_last=False)
             made, began = [], monotonic()
-        place = former[len(done)] if len(done) < len(former) else None
+        place = former[len(capture.segments)] if len(capture.segments) < len(former) else None
         each = _memory_made_of(segment, record, capture, place, tools)
-        done.append(each.segment if each else record._replace(memory_id=_forgotten_id(place, tools.store)))
+        kept = each.segment if each else record._replace(memory_id=_forgotten_id(place, tools.store))
+        capture.segments.append(kept)
         if each is not None:
             before = [*capture.made, *made]
             made += [each, *failures_met(segment, each, before, capture.transcript, tools.store, tools.now)]
-    _keep(capture, tools, made, done, is_last=True)
+    _keep(capture, tools, made, is_last=True)
 
 
 def _forgotten_id(former: CapturedSegment | None, store: Memories) -> str | None:
@@ -315,20 +317,14 @@ def _forgotten_id(former: CapturedSegment | None, store: Memories) -> str | None
     return former.memory_id
 
 
-def _keep(
-    capture: SessionCapture,
-    tools: Tools,
-    made: Sequence[SessionMemory],
-    done: Sequence[CapturedSegment],
-    *,
-    is_last: bool,
-) -> None:
+def _keep(capture: SessionCapture, tools: Tools, made: Sequence[SessionMemory], *, is_last: bool) -> None:
+    """Take over what was made since the last call, and store it if there is a writer."""
     former, transcript = capture.former.segments if capture.former else (), capture.transcript
-    replaced = _superseded(former, done, tools.store) if is_last else []
+    replaced = _superseded(former, capture.segments, tools.store) if is_last else []
     if tools.writer is not None:
         session = CapturedSession(
             transcript.tool, transcript.session_id, transcript.shown_path, transcript.version if is_last else "",
-            "kept", tools.now, tuple(done) if is_last else (*done, *former[len(done) :]),
+            "kept", tools.now, (*capture.segments, *(() if is_last else former[len(capture.segments) :])),
         )  # fmt: skip
         made = _stored(capture, tools, tools.writer, session, made, replaced)
     capture.made += made

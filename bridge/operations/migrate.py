@@ -84,13 +84,15 @@ def run(task: Task[Migrate], stores: Stores, now: datetime, progress: Progress) 
 @dataclass(slots=True)
 class MigrationRun:
     """A migration in progress: the memories that it has met (``seen``), how many more it may store (``left``; None: any
-    number), and how many texts the limit left out (``remaining``). ``attached``: the texts of another machine.
+    number), and how many texts the limit left out (``remaining``). ``problems``: of the earlier stores. ``attached``:
+    the texts of another machine.
     """
 
     task: Task[Migrate]
     now: str
     left: int | None
     stores: Stores
+    problems: Sequence[str]
     attached: Mapping[Text, _AttachedText] | None = None
     seen: set[str] = field(default_factory=set)
     remaining: int = 0
@@ -167,10 +169,9 @@ class MigrationRun:
 
 def _shown(task: Task[Migrate], stores: Stores, now: str, progress: Progress) -> Migration:
     """The result of a dry run. It changes nothing, and creates no store."""
-    migration = MigrationRun(task, now, task.payload.limit, stores)
     with stores.open_for_reading() as store:
-        ours = _ours(store)
-    earlier = earlier_stores.find(stores.workspace, ours)
+        earlier = earlier_stores.find(stores.workspace, _ours(store))
+    migration = MigrationRun(task, now, task.payload.limit, stores, earlier.problems)
     items = [JudgedText(text) for text in earlier.texts]
     slices = Slices(progress, "looking at the texts of earlier versions", len(items))
     for start in range(0, len(items), _MOST):
@@ -180,7 +181,7 @@ def _shown(task: Task[Migrate], stores: Stores, now: str, progress: Progress) ->
                 migration.judge(item, store)
                 item.memory = _light(item.memory)
         slices.advance(len(part))
-    return _result(items, migration, earlier.problems, None)
+    return _result(items, migration, None)
 
 
 def _ours(store: Memories) -> set[str]:
@@ -200,7 +201,7 @@ def _migrate(task: Task[Migrate], stores: Stores, now: str, progress: Progress) 
     else:
         earlier, attached = _attached(task, stores)
     items = [JudgedText(text) for text in earlier.texts]
-    migration = MigrationRun(task, now, task.payload.limit, stores, attached)
+    migration = MigrationRun(task, now, task.payload.limit, stores, earlier.problems, attached)
     receipt = {"receipt": task.job_id, "job_sha256": task.sha256, "begun_at": task.accepted_at}
     receipts.write(stores, receipt | {"finished_at": None, "items": [], "undone": None})
     slices = Slices(progress, "taking over the memories of earlier versions", len(items))
@@ -210,7 +211,7 @@ def _migrate(task: Task[Migrate], stores: Stores, now: str, progress: Progress) 
             _store_all(part, migration)
         done += len(part)
         slices.advance(len(part))
-    result: Migration = {**_result(items, migration, earlier.problems, task.job_id), "graph": "follows"}
+    result: Migration = {**_result(items, migration, task.job_id), "graph": "follows"}
     counted = ("found", *get_args(Outcome), "remaining")
     counts = {name: count for name, count in result.items() if name in counted}
     whole = receipt | counts | {"finished_at": now, "items": [_noted(item) for item in items], "undone": None}
@@ -310,9 +311,7 @@ def _add(new: Sequence[tuple[JudgedText, Converted]], migration: MigrationRun) -
 # --- the result and the receipt ---
 
 
-def _result(
-    items: Sequence[JudgedText], migration: MigrationRun, problems: Sequence[str], receipt: str | None
-) -> Migration:
+def _result(items: Sequence[JudgedText], migration: MigrationRun, receipt: str | None) -> Migration:
     """The job's result; ``receipt`` is None for a dry run."""
     counts = Counter(item.outcome for item in items)
     judged = [item for item in items if item.outcome is not None]
@@ -327,7 +326,7 @@ def _result(
         "items_omitted": len(judged) - len(shown),
         "receipt": receipt,
         "redactions": redactions(migration.stores, *brought),
-        "warnings": list(problems),
+        "warnings": list(migration.problems),
     }
     return cast("Migration", result)
 
