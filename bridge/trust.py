@@ -396,6 +396,16 @@ def _write_list_entry(config_folder: Path, owner: str, workspace: Workspace, tru
     write_entry(_list_entry(config_folder, owner), entry)
 
 
+def entry_path(workspace: Workspace, config_folder: Path, folder: str) -> Path | None:
+    """The file in a folder of the user's configuration that says something of a workspace. None for a workspace that is
+    not this user's, or not a workspace yet."""
+    try:
+        owner = inspect_trust(workspace, config_folder).owner
+    except OSError:
+        return None
+    return None if owner is None else config_folder / folder / f"{owner}.json"
+
+
 def write_entry(path: Path, entry: Mapping[str, Any]) -> None:
     """Write what the user's configuration folder says of a workspace. Raises JobError: CONFIG_UNWRITABLE, DISK_FULL."""
     try:

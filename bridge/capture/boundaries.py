@@ -47,11 +47,6 @@ class Exchange:
     prose: int = 0
     spoken: int = 0
 
-    @property
-    def first(self) -> Turn:
-        """The turn that it begins with."""
-        return self.turns[0]
-
     def add(self, turn: Turn) -> None:
         """Appends a turn. All turns of one side chain become one."""
         if not turn.part:
@@ -167,7 +162,7 @@ class _Held:
         gaps = self._gaps(self.exchanges if is_complete else self.exchanges[:-1])
         begin, cuts = 0, []
         for gap in range(1, gaps.count):
-            begins = self.exchanges[gap].first.speaker == "user" and gaps.length(gap, gap + 1) >= self._limits.least
+            begins = self.exchanges[gap].turns[0].speaker == "user" and gaps.length(gap, gap + 1) >= self._limits.least
             if not begins or gaps.length(begin, gap) < self._limits.window:
                 continue
             difference = gaps.difference(gap, begin, _AHEAD)

@@ -17,6 +17,7 @@ from jobs.layout import Workspace
 
 from .. import trust
 
+_FOLDER = "captures"
 Moments = Literal["prompts", "files", "failures"]
 MOMENTS: tuple[Moments, ...] = get_args(Moments)
 """Before a prompt is answered; before a file is read or changed; after a command failed."""
@@ -49,7 +50,7 @@ def read(workspace: Workspace, config_folder: Path) -> Consent:
         models = {tool: str(model) for tool, model in entry.get("own_models", {}).items() if tool in tools}
         return Consent(tools, {tool: moments for tool, moments in recall.items() if moments}, models)
 
-    path, damaged = _path(workspace, config_folder), Consent(is_damaged=True)
+    path, damaged = trust.entry_path(workspace, config_folder, _FOLDER), Consent(is_damaged=True)
     return Consent() if path is None else state_file.read(path, of_this_folder, absent=Consent(), damaged=damaged)
 
 
@@ -69,7 +70,7 @@ def set_enabled(
     The workspace's folders are created if they do not exist yet.
     """
     trust.adopt(workspace, config_folder)
-    path = _path(workspace, config_folder)
+    path = trust.entry_path(workspace, config_folder, _FOLDER)
     assert path is not None
     known = read(workspace, config_folder)
     tools = known.tools | {tool} if enabled else known.tools - {tool}
@@ -91,12 +92,3 @@ def identity(workspace: Workspace) -> list[int]:
     """The inodes of the workspace's folder and of its job folder, which a copy does not share. The device is left out,
     since its number may change when the machine starts. Raises OSError."""
     return [folder.stat().st_ino for folder in (workspace.root, workspace.spool.root)]
-
-
-def _path(workspace: Workspace, config_folder: Path) -> Path | None:
-    """The workspace's file; None for a workspace that is not this user's, or not a workspace yet."""
-    try:
-        owner = trust.inspect_trust(workspace, config_folder).owner
-    except OSError:
-        return None
-    return None if owner is None else config_folder / "captures" / f"{owner}.json"
