@@ -9,7 +9,7 @@ from bridge.search import listing
 from jobs.errors import JobError
 
 from ...documents import conflicts, merged_record
-from ...wording import counted
+from ...wording import counted, first_ones
 from ..command_line import IN_MARKDOWN, Given, added, named_topic, option, topic
 from ..job_commands import job
 from ..output import Envelope, notes, say, show_blocks
@@ -92,9 +92,7 @@ def show_restore(result: Envelope) -> None:
 
 def _named(memory_ids: list[str], numbers: dict[str, int]) -> str:
     """The memories in one line, by number; by id if they were forgotten since."""
-    named = [f"#{numbers[each]}" if each in numbers else each for each in memory_ids]
-    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-    return ", ".join(named[:_MOST_NAMED]) + more
+    return first_ones([f"#{numbers[each]}" if each in numbers else each for each in memory_ids], _MOST_NAMED)
 
 
 def _are(count: int) -> str:
