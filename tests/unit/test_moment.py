@@ -251,6 +251,8 @@ def test_an_installation_with_recall_is_kept_until_it_is_ended_and_its_notes_are
         installers.restore("claude-code", installers.uninstall("claude-code", config), config)
     assert recall("--recall", "none") == []
     assert consent.recalls(shelf.workspace, config) == {}
+    capture_commands.show_installed(capture_commands.uninstall(_command(shelf, "capture", "uninstall", "claude-code")))
+    assert "none captures from claude-code by itself any more" in capsys.readouterr().out
     with pytest.raises(JobError, match="takes no notes for prompts"):
         capture_commands.install(_command(shelf, "capture", "install", "vscode", "--yes", "--recall", "prompts"))
 
