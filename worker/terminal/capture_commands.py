@@ -28,6 +28,8 @@ from .output import Envelope, say, table
 
 if TYPE_CHECKING:
     from bridge.memory_shapes import SessionLine
+    from bridge.settings import Settings
+    from jobs.layout import Workspace
 
 _UNCONFIRMED = "Nothing was changed; not confirmed."
 _TOOL = option("tool TOOL", ", ".join(CAPTURE_TOOLS), choices=CAPTURE_TOOLS)
@@ -89,21 +91,22 @@ def disable(args: Given) -> Envelope:
 def _set(args: Given, *, enabled: bool, own: str | Literal[False] | None) -> Envelope:
     tools = consent.set_enabled(args.place, args.settings.config_folder, args.tool, enabled, own_model=own)
     return envelope.success(
-        enabled=sorted(tools), tool=args.tool, is_shared=_is_shared(args), summaries=_summaries(args, args.tool)
+        enabled=sorted(tools), tool=args.tool, is_shared=_is_shared(args.place, args.settings),
+        summaries=_summaries(args.place, args.settings, args.tool),
     )  # fmt: skip
 
 
-def _summaries(args: Given, tool: str) -> str:
+def _summaries(workspace: Workspace, settings: Settings, tool: str) -> str:
     """Who summarises a tool's sessions: ``rules``, ``own``, ``own, MODEL``, or the team's ``service``."""
-    if _is_shared(args):
+    if _is_shared(workspace, settings):
         return "service"
-    model = consent.own_models(args.place, args.settings.config_folder).get(tool)
+    model = consent.own_models(workspace, settings.config_folder).get(tool)
     return "rules" if model is None else ", ".join(filter(None, ("own", model)))
 
 
-def _is_shared(args: Given) -> bool:
+def _is_shared(workspace: Workspace, settings: Settings) -> bool:
     """Whether what is captured is shared with a team."""
-    return membership_of(args.place, args.settings.config_folder) is not None
+    return membership_of(workspace, settings.config_folder) is not None
 
 
 def show_installed(answer: Envelope) -> None:
@@ -150,9 +153,10 @@ def install(args: Given) -> Envelope:
         terminal.confirm(args.json, lines, "line", f"Change {names}?", _UNCONFIRMED)
     installers.write(args.tool, edits, args.settings.config_folder)
     tools = consent.set_enabled(args.place, args.settings.config_folder, args.tool, True, chosen)
+    note, is_shared = installers.NOTES.get(args.tool), _is_shared(args.place, args.settings)
     return envelope.success(
-        tool=args.tool, enabled=sorted(tools), files=_files(edits), note=installers.NOTES.get(args.tool),
-        is_shared=_is_shared(args), recall=sorted(chosen), summaries=_summaries(args, args.tool),
+        tool=args.tool, enabled=sorted(tools), files=_files(edits), note=note, is_shared=is_shared,
+        recall=sorted(chosen), summaries=_summaries(args.place, args.settings, args.tool),
     )  # fmt: skip
 
 
@@ -223,12 +227,12 @@ def status(args: Given) -> Envelope:
     for session in sessions:
         memories[session["tool"]] += session["memories"]
     recalls = consent.recalls(args.place, args.settings.config_folder)
-    shown = _shown(args)
+    shown = _shown(args.place, args.settings)
     tools = [
         {
             "tool": tool, "enabled": tool in enabled, "installed": installers.is_installed(tool),
             "sessions": counts[tool], "memories": memories[tool],
-            "recall": sorted(recalls.get(tool, ())), "summaries": _summaries(args, tool),
+            "recall": sorted(recalls.get(tool, ())), "summaries": _summaries(args.place, args.settings, tool),
             **{name: shown[tool, name] for name in ("prompts", "notes", "tokens")},
         }
         for tool in CAPTURE_TOOLS
@@ -238,13 +242,12 @@ def status(args: Given) -> Envelope:
     return envelope.success(tools=tools, model_today=today)
 
 
-def _shown(args: Given) -> Counter[tuple[str, str]]:
+def _shown(workspace: Workspace, settings: Settings) -> Counter[tuple[str, str]]:
     """Of each tool: how many prompts were looked at, and how many notes were shown while it worked, with their
     tokens."""
     found: Counter[tuple[str, str]] = Counter()
-    config_folder = args.settings.config_folder
-    owner = trust.inspect_trust(args.place, config_folder).owner
-    for entry in moments.records(str(config_folder), owner or ""):
+    owner = trust.inspect_trust(workspace, settings.config_folder).owner
+    for entry in moments.records(str(settings.config_folder), owner or ""):
         tool = str(entry.get("tool"))
         if entry.get("moment") in consent.MOMENTS:
             found[tool, "prompts"] += entry["moment"] == "prompts"

@@ -15,7 +15,7 @@ from jobs.layout import Workspace
 
 from ..calls import memories as calls
 from ..calls.call import Scope
-from ..wording import age, counted, cut, first_ones, shortened
+from ..wording import age, counted, cut, shortened
 from .command_line import Given, added, command, group, limit, named_topic, option, topic, verb
 from .hits import given
 from .output import Envelope, facts, notes, say, table, warn
@@ -257,7 +257,7 @@ def show_topics(answer: Envelope) -> None:
     contradicting = [f"{counted(t['contradictions'], 'contradiction')} in {t['topic_id']}"
                      for t in answer["topics"] if t["contradictions"]]  # fmt: skip
     if contradicting:
-        say(f"{first_ones(contradicting, 3)}: cognee-memory review")
+        say(f"{', '.join(contradicting)}: cognee-memory review")
     notes(answer["warnings"])
 
 
