@@ -194,9 +194,9 @@ def add_list_filters(parser: argparse._ActionsContainer) -> None:
         _add_option(parser, name, action="append")
 
 
-def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
-    """The raw, unchecked arguments of a question, by name; None for one that was not given."""
-    return {name: getattr(parsed, name) for name in ARGUMENTS}
+def given_values(parsed: argparse.Namespace, arguments: Iterable[str]) -> dict[str, Any]:
+    """The raw, unchecked values of arguments, by name; None for one that was not given."""
+    return {name: getattr(parsed, name) for name in arguments}
 
 
 def add_explain_options(parser: argparse.ArgumentParser) -> None:
@@ -215,11 +215,6 @@ def _id(text: str) -> int | str:
         return int(text)
     except ValueError:
         return text
-
-
-def explain_values(parsed: argparse.Namespace) -> dict[str, Any]:
-    """The raw arguments of ``explain``, by name; None for one that was not given."""
-    return {name: getattr(parsed, name) for name in EXPLAIN_ARGUMENTS}
 
 
 def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
@@ -241,7 +236,7 @@ def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
         help="the same arguments by position",
     )
     parsed = _parse(parser, argv, RETRIEVE_POSITIONS)
-    return parsed.workspace, question_values(parsed)
+    return parsed.workspace, given_values(parsed, ARGUMENTS)
 
 
 def _parse(parser: Parser, argv: list[str], names: tuple[str, ...]) -> argparse.Namespace:
@@ -287,16 +282,16 @@ def migrate_arguments(argv: list[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-# The options that give a summary field by field: the field, the metavariable and the help of each.
+# The options that give a summary field by field: the field and the help of each.
 SUMMARY_OPTIONS = {
-    "topic": ("topic", "TEXT", "the title (default: made of the first decision)"),
-    "context": ("context", "TEXT", "what it was about (default: the decisions)"),
-    "decision": ("decisions", "TEXT", "a decision; repeat the option for each"),
-    "rationale": ("rationale", "TEXT", "a reason; repeat it for each"),
-    "open_question": ("open_questions", "TEXT", "a question still open; repeat it for each"),
-    "next_step": ("next_steps", "TEXT", "a next step; repeat it for each"),
-    "reference": ("references", "TEXT", "a file, plan, branch or issue; repeat it for each"),
-    "time_scope": ("time_scope", "TEXT", "the time that it covers"),
+    "topic": ("topic", "the title (default: made of the first decision)"),
+    "context": ("context", "what it was about (default: the decisions)"),
+    "decision": ("decisions", "a decision; repeat the option for each"),
+    "rationale": ("rationale", "a reason; repeat it for each"),
+    "open_question": ("open_questions", "a question still open; repeat it for each"),
+    "next_step": ("next_steps", "a next step; repeat it for each"),
+    "reference": ("references", "a file, plan, branch or issue; repeat it for each"),
+    "time_scope": ("time_scope", "the time that it covers"),
 }
 _SINGLE = ("topic", "context", "time_scope")
 
@@ -304,9 +299,9 @@ _SINGLE = ("topic", "context", "time_scope")
 def add_ingest_options(parser: argparse.ArgumentParser) -> None:
     """The options of an ingest job, in groups for a summary, a conversation and the job."""
     by_field = parser.add_argument_group("for a summary by its fields")
-    for name, (_, metavar, text) in SUMMARY_OPTIONS.items():
+    for name, (_, text) in SUMMARY_OPTIONS.items():
         action = "store" if name in _SINGLE else "append"
-        by_field.add_argument(f"--{name.replace('_', '-')}", metavar=metavar, action=action, help=text)
+        by_field.add_argument(f"--{name.replace('_', '-')}", metavar="TEXT", action=action, help=text)
     whole = parser.add_argument_group("for a summary as JSON or as text")
     text = "a structured summary: JSON text, a file, or - for standard input"
     whole.add_argument("--summary-json", metavar="JSON|FILE|-", help=text)

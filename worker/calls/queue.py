@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from bridge.graph import installed
 from bridge.interface.envelope import SUCCESS
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 
 MAX_HOURS = 24 * 366
-REQUESTS: tuple[client.ControlVerb, ...] = get_args(client.ControlVerb)
-
 MAX_IDS = 1000
 CORRELATION_ID = "[!-~]{1,256}"
 _SECONDS = 5.0
