@@ -217,16 +217,19 @@ def _id(text: str) -> int | str:
         return text
 
 
+def _script(name: str, description: str) -> Parser:
+    """The parser of a script, with the option ``--workspace``."""
+    parser = Parser(prog=name, description=description)
+    add_workspace(parser)
+    return parser
+
+
 def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
     """The workspace's path and the raw arguments of ``retrieve.py``. A positional argument overrides the named one.
 
     Raises JobError: ARGUMENT_INVALID.
     """
-    parser = Parser(
-        prog="retrieve.py",
-        description="Print the memories that match a query, best first, as one JSON object.",
-    )
-    add_workspace(parser)
+    parser = _script("retrieve.py", "Print the memories that match a query, best first, as one JSON object.")
     _add_option(parser, "query")
     add_question_options(parser)
     parser.add_argument(
@@ -271,10 +274,7 @@ def _add_no_wait(parser: Parser) -> None:
 
 def migrate_arguments(argv: list[str]) -> argparse.Namespace:
     """The arguments of ``migrate_summaries.py``. Raises JobError: ARGUMENT_INVALID."""
-    parser = Parser(
-        prog="migrate_summaries.py", description="Migrate the memories of earlier versions from cognee's own store."
-    )
-    add_workspace(parser)
+    parser = _script("migrate_summaries.py", "Migrate the memories of earlier versions from cognee's own store.")
     parser.add_argument("--dry-run", action="store_true", help="show what each text would become, and change nothing")
     parser.add_argument("--limit", type=int, metavar="N", help="maximum number of memories to migrate")
     parser.add_argument("--undo", metavar="RECEIPT", help="undo a migration")
@@ -331,10 +331,7 @@ def add_keep_both(parser: argparse.ArgumentParser) -> None:
 
 def compact_arguments(argv: list[str]) -> argparse.Namespace:
     """The arguments of ``compact.py``. Raises JobError: ARGUMENT_INVALID."""
-    parser = Parser(
-        prog="compact.py", description="Merge a topic's summaries into one decision record, or preview the result."
-    )
-    add_workspace(parser)
+    parser = _script("compact.py", "Merge a topic's summaries into one decision record, or preview the result.")
     parser.add_argument("--topic-id", required=True, metavar="ID", help="the topic's id")
     parser.add_argument("--preview", action="store_true", help="show the result, and change nothing")
     parser.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")
@@ -348,10 +345,7 @@ def ingest_arguments(argv: list[str]) -> argparse.Namespace:
 
     Raises JobError: ARGUMENT_INVALID.
     """
-    parser = Parser(
-        prog="ingest.py", description="Submit a conversation or a summary to the memory; print the job's id."
-    )
-    add_workspace(parser)
+    parser = _script("ingest.py", "Submit a conversation or a summary to the memory; print the job's id.")
     add_ingest_options(parser)
     add_no_start(parser)
     parser.add_argument("--wait", action="store_true", help="wait until the job has ended")
