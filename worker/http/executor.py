@@ -78,7 +78,7 @@ class RequestExecutor:
         self._most = most_at_once
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="answer")
         self._waiting = ThreadPoolExecutor(_WAITING_THREADS, thread_name_prefix="waiting")
-        self.figures = Counters()
+        self.counters = Counters()
         self._why_not_loaded: str | None = None
         self.in_flight = 0
         self.asked_at = time.monotonic()
@@ -143,11 +143,11 @@ class RequestExecutor:
     def _measured(self, verb: Verb, arguments: dict[str, Any], whole: bool, came: float) -> tuple[Response, bytes]:
         began = time.perf_counter()
         answer, data = self._answer(verb, arguments, whole, came)
-        self.figures.observe("question_seconds", time.perf_counter() - began, verb)
+        self.counters.observe("question_seconds", time.perf_counter() - began, verb)
         if not answer["success"]:
-            self.figures.count("question_errors", verb, answer["error_code"])
+            self.counters.count("question_errors", verb, answer["error_code"])
         elif (considered := _considered(answer)) is not None:
-            self.figures.observe("question_candidates", considered, verb, bounds=COUNTS)
+            self.counters.observe("question_candidates", considered, verb, bounds=COUNTS)
         return answer, data
 
     def _answer(
