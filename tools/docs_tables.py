@@ -84,13 +84,13 @@ _WITHOUT_A_WORKER: dict[str, str] = {
 
 def commands() -> str:
     """Each command and subcommand by group: what it does, and a mark where it needs a worker."""
-    making = cli.made()
+    parsers = cli.builder()
     lines = []
     for title, group in cli.GROUPS.items():
         lines.append(f"\n**{title}**\n\n")
         for name in group:
-            for verb in (verb for verb in making.needs if verb.split()[0] == name):
-                lines.append(f"- `{verb}`{_WITHOUT_A_WORKER[making.needs[verb]]}: {_prose(making.texts[verb])}\n")
+            for verb in (verb for verb in parsers.needs if verb.split()[0] == name):
+                lines.append(f"- `{verb}`{_WITHOUT_A_WORKER[parsers.needs[verb]]}: {_prose(parsers.texts[verb])}\n")
     return "".join(lines)
 
 

@@ -127,40 +127,40 @@ _QUESTIONS = ("retrieve", "explain", "context")  # these must be fast
 
 def parser(only: str | None = None) -> argparse.ArgumentParser:
     """The parser of all commands, or of one command only, which takes a fraction of the time."""
-    return made(only).top
+    return builder(only).top
 
 
-def made(only: str | None = None) -> CommandLineBuilder:
+def builder(only: str | None = None) -> CommandLineBuilder:
     """The builder with the parsers of all commands, or of one command only."""
-    making = CommandLineBuilder({name: command.text for name, command in _COMMANDS.items()})
+    parsers = CommandLineBuilder({name: command.text for name, command in _COMMANDS.items()})
     for name, command in _COMMANDS.items():
         if only in (None, name):
             for module in command.module.split():
                 import_module(f"{__package__}.terminal.{module}")
-            making.add(name, VERBS.get(name, "").split())
+            parsers.add(name, VERBS.get(name, "").split())
     if only is None:
-        making.top.epilog = _overview()
-    return making
+        parsers.top.epilog = _overview()
+    return parsers
 
 
 def _names() -> argparse.ArgumentParser:
     """A parser that knows the names of the commands alone, without their modules."""
-    making = CommandLineBuilder({})
+    parsers = CommandLineBuilder({})
     for name in _COMMANDS:
-        making.commands.add_parser(name)
-    making.top.epilog = _overview()
-    return making.top
+        parsers.commands.add_parser(name)
+    parsers.top.epilog = _overview()
+    return parsers.top
 
 
 def _near_names() -> argparse.ArgumentParser:
     """A parser that says of an unknown command what is near: a command, what other programs call it, a subcommand."""
-    making = CommandLineBuilder({})
+    parsers = CommandLineBuilder({})
     for name in (*OTHER_NAMES, *_COMMANDS):
-        verbs = making.commands.add_parser(name).add_subparsers()
+        verbs = parsers.commands.add_parser(name).add_subparsers()
         for verb in VERBS.get(name, "").split():
             verbs.add_parser(verb)
-    making.top.epilog = _overview()  # for --help before an option with a value
-    return making.top
+    parsers.top.epilog = _overview()  # for --help before an option with a value
+    return parsers.top
 
 
 def _parser_for(words: Sequence[str]) -> argparse.ArgumentParser:

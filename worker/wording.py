@@ -19,6 +19,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}"
 
 
+def first_ones(names: Sequence[str], most: int) -> str:
+    """At most ``most`` of the names, and how many more there are: ``a, b, c and 2 more``."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
 def age(text: str | None, now: datetime) -> str:
     """The time since a timestamp, as ``span``; ``-`` for None."""
     return "-" if text is None else span(max(0.0, (now - clock.parse(text)).total_seconds()))

@@ -194,9 +194,9 @@ def add_list_filters(parser: argparse._ActionsContainer) -> None:
         _add_option(parser, name, action="append")
 
 
-def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
-    """The raw, unchecked arguments of a question, by name; None for one that was not given."""
-    return {name: getattr(parsed, name) for name in ARGUMENTS}
+def given_values(parsed: argparse.Namespace, arguments: Iterable[str]) -> dict[str, Any]:
+    """The raw, unchecked values of arguments, by name; None for one that was not given."""
+    return {name: getattr(parsed, name) for name in arguments}
 
 
 def add_explain_options(parser: argparse.ArgumentParser) -> None:
@@ -217,9 +217,11 @@ def _id(text: str) -> int | str:
         return text
 
 
-def explain_values(parsed: argparse.Namespace) -> dict[str, Any]:
-    """The raw arguments of ``explain``, by name; None for one that was not given."""
-    return {name: getattr(parsed, name) for name in EXPLAIN_ARGUMENTS}
+def _script(name: str, description: str) -> Parser:
+    """The parser of a script, with the option ``--workspace``."""
+    parser = Parser(prog=name, description=description)
+    add_workspace(parser)
+    return parser
 
 
 def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
@@ -227,11 +229,7 @@ def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
 
     Raises JobError: ARGUMENT_INVALID.
     """
-    parser = Parser(
-        prog="retrieve.py",
-        description="Print the memories that match a query, best first, as one JSON object.",
-    )
-    add_workspace(parser)
+    parser = _script("retrieve.py", "Print the memories that match a query, best first, as one JSON object.")
     _add_option(parser, "query")
     add_question_options(parser)
     parser.add_argument(
@@ -241,7 +239,7 @@ def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
         help="the same arguments by position",
     )
     parsed = _parse(parser, argv, RETRIEVE_POSITIONS)
-    return parsed.workspace, question_values(parsed)
+    return parsed.workspace, given_values(parsed, ARGUMENTS)
 
 
 def _parse(parser: Parser, argv: list[str], names: tuple[str, ...]) -> argparse.Namespace:
@@ -276,10 +274,7 @@ def _add_no_wait(parser: Parser) -> None:
 
 def migrate_arguments(argv: list[str]) -> argparse.Namespace:
     """The arguments of ``migrate_summaries.py``. Raises JobError: ARGUMENT_INVALID."""
-    parser = Parser(
-        prog="migrate_summaries.py", description="Migrate the memories of earlier versions from cognee's own store."
-    )
-    add_workspace(parser)
+    parser = _script("migrate_summaries.py", "Migrate the memories of earlier versions from cognee's own store.")
     parser.add_argument("--dry-run", action="store_true", help="show what each text would become, and change nothing")
     parser.add_argument("--limit", type=int, metavar="N", help="maximum number of memories to migrate")
     parser.add_argument("--undo", metavar="RECEIPT", help="undo a migration")
@@ -287,16 +282,16 @@ def migrate_arguments(argv: list[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-# The options that give a summary field by field: the field, the metavariable and the help of each.
+# The options that give a summary field by field: the field and the help of each.
 SUMMARY_OPTIONS = {
-    "topic": ("topic", "TEXT", "the title (default: made of the first decision)"),
-    "context": ("context", "TEXT", "what it was about (default: the decisions)"),
-    "decision": ("decisions", "TEXT", "a decision; repeat the option for each"),
-    "rationale": ("rationale", "TEXT", "a reason; repeat it for each"),
-    "open_question": ("open_questions", "TEXT", "a question still open; repeat it for each"),
-    "next_step": ("next_steps", "TEXT", "a next step; repeat it for each"),
-    "reference": ("references", "TEXT", "a file, plan, branch or issue; repeat it for each"),
-    "time_scope": ("time_scope", "TEXT", "the time that it covers"),
+    "topic": ("topic", "the title (default: made of the first decision)"),
+    "context": ("context", "what it was about (default: the decisions)"),
+    "decision": ("decisions", "a decision; repeat the option for each"),
+    "rationale": ("rationale", "a reason; repeat it for each"),
+    "open_question": ("open_questions", "a question still open; repeat it for each"),
+    "next_step": ("next_steps", "a next step; repeat it for each"),
+    "reference": ("references", "a file, plan, branch or issue; repeat it for each"),
+    "time_scope": ("time_scope", "the time that it covers"),
 }
 _SINGLE = ("topic", "context", "time_scope")
 
@@ -304,9 +299,9 @@ _SINGLE = ("topic", "context", "time_scope")
 def add_ingest_options(parser: argparse.ArgumentParser) -> None:
     """The options of an ingest job, in groups for a summary, a conversation and the job."""
     by_field = parser.add_argument_group("for a summary by its fields")
-    for name, (_, metavar, text) in SUMMARY_OPTIONS.items():
+    for name, (_, text) in SUMMARY_OPTIONS.items():
         action = "store" if name in _SINGLE else "append"
-        by_field.add_argument(f"--{name.replace('_', '-')}", metavar=metavar, action=action, help=text)
+        by_field.add_argument(f"--{name.replace('_', '-')}", metavar="TEXT", action=action, help=text)
     whole = parser.add_argument_group("for a summary as JSON or as text")
     text = "a structured summary: JSON text, a file, or - for standard input"
     whole.add_argument("--summary-json", metavar="JSON|FILE|-", help=text)
@@ -336,10 +331,7 @@ def add_keep_both(parser: argparse.ArgumentParser) -> None:
 
 def compact_arguments(argv: list[str]) -> argparse.Namespace:
     """The arguments of ``compact.py``. Raises JobError: ARGUMENT_INVALID."""
-    parser = Parser(
-        prog="compact.py", description="Merge a topic's summaries into one decision record, or preview the result."
-    )
-    add_workspace(parser)
+    parser = _script("compact.py", "Merge a topic's summaries into one decision record, or preview the result.")
     parser.add_argument("--topic-id", required=True, metavar="ID", help="the topic's id")
     parser.add_argument("--preview", action="store_true", help="show the result, and change nothing")
     parser.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")
@@ -353,10 +345,7 @@ def ingest_arguments(argv: list[str]) -> argparse.Namespace:
 
     Raises JobError: ARGUMENT_INVALID.
     """
-    parser = Parser(
-        prog="ingest.py", description="Submit a conversation or a summary to the memory; print the job's id."
-    )
-    add_workspace(parser)
+    parser = _script("ingest.py", "Submit a conversation or a summary to the memory; print the job's id.")
     add_ingest_options(parser)
     add_no_start(parser)
     parser.add_argument("--wait", action="store_true", help="wait until the job has ended")

@@ -190,26 +190,8 @@ class WaitNotices:
                 yield "silent", f"the worker has given no sign for {silent:.0f} s. What to do: cognee-memory doctor."
 
 
-def payload_of(given: argparse.Namespace) -> dict[str, Any]:
-    """The payload of an ingest job from a parsed command line. Raises as ``ingest_payload``."""
-    names = ("summary", "summary_json", "user_message", "assistant_message", "importance", "timestamp", *GIVEN)
-    fields = {name: value for name in SUMMARY_OPTIONS if (value := getattr(given, name)) is not None}
-    return ingest_payload(fields, **{name: getattr(given, name) for name in names})
-
-
-def ingest_payload(
-    fields: Mapping[str, str | list[str]] | None = None,
-    *,
-    summary: bool = False,
-    summary_json: str | None = None,
-    user_message: str | None = None,
-    assistant_message: str | None = None,
-    importance: str | float | None = None,
-    timestamp: str | None = None,
-    **labels: Any,
-) -> dict[str, Any]:
-    """The payload of an ingest job from the arguments of a command line. ``fields`` are keyed as ``SUMMARY_OPTIONS``,
-    ``labels`` as ``memory.GIVEN``.
+def payload_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The payload of an ingest job from a parsed command line.
 
     One text alone, or decisions alone, are a summary whose topic and context are made of them; so is one text beside
     fields that do not say the same. A first text of ``-`` is what standard input gives.
@@ -217,38 +199,39 @@ def ingest_payload(
     Raises JobError: ARGUMENT_INVALID when a text is missing, a label has no summary, a summary is given in two ways, or
     the importance is no number; and as ``read_json_argument``.
     """
-    given = _present(**labels)
+    fields = _present(**{name: getattr(args, name) for name in SUMMARY_OPTIONS})
+    given = _present(**{name: getattr(args, name) for name in GIVEN})
+    user_message, assistant_message = args.user_message, args.assistant_message
     if user_message == "-":
         user_message = _standard_input()
     if fields:
-        other = "--summary-json" if summary_json is not None else "--summary" if summary else None
-        by_field: dict[str, Any] = {SUMMARY_OPTIONS[name][0]: value for name, value in fields.items()}
+        other = "--summary-json" if args.summary_json is not None else "--summary" if args.summary else None
+        by_field = {SUMMARY_OPTIONS[name][0]: value for name, value in fields.items()}
         # A text beside them is the decision or the context; a lone word rather belongs to an option without quotes.
         if user_message and " " in user_message.strip() and not (assistant_message or other):
             stated = _of_text(user_message)
             if stated.keys().isdisjoint(by_field):
                 by_field, user_message = stated | by_field, None
         _require_summary_alone(next(iter(fields)), by_field, other, user_message or assistant_message)
-        return {"summary": _named(by_field) | given | _weight(importance) | _present(created_at=timestamp)}
-    if summary_json is not None:
-        summary_fields = read_json_argument(summary_json)
-        return {"summary": summary_fields | given}
-    if summary:
+        return {"summary": _named(by_field) | given | _weight(args) | _present(created_at=args.timestamp)}
+    if args.summary_json is not None:
+        return {"summary": read_json_argument(args.summary_json) | given}
+    if args.summary:
         text = assistant_message or user_message
         if not text:
             raise JobError("ARGUMENT_INVALID", "With --summary the assistant message must hold the summary's text.")
         return {"summary_text": text, **given}
     if user_message is not None and assistant_message is None:
         stated = _named(_of_text(user_message))
-        return {"summary": stated | given | _weight(importance) | _present(created_at=timestamp)}
+        return {"summary": stated | given | _weight(args) | _present(created_at=args.timestamp)}
     if given:
         raise JobError("ARGUMENT_INVALID", f"{_option(next(iter(given)))} goes with a summary.")
     if not user_message or not assistant_message:
         remedy = "One text alone is a decision, or a summary if it is long. See ingest --help."
         message = "A conversation needs the user's and the assistant's message."
         raise JobError("ARGUMENT_INVALID", message, remediation=remedy)
-    conversation: dict[str, Any] = {"user_message": user_message, "assistant_message": assistant_message}
-    return {"conversation": conversation | _weight(importance) | _present(timestamp=timestamp)}
+    conversation = {"user_message": user_message, "assistant_message": assistant_message}
+    return {"conversation": conversation | _weight(args) | _present(timestamp=args.timestamp)}
 
 
 def _require_summary_alone(first: str, by_field: Mapping[str, Any], other: str | None, message: str | None) -> None:
@@ -311,14 +294,14 @@ def _present(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _weight(importance: str | float | None) -> dict[str, float]:
+def _weight(args: argparse.Namespace) -> dict[str, float]:
     """The field ``importance``, if it was given. Raises JobError: ARGUMENT_INVALID when it is no number."""
-    if importance is None:
+    if args.importance is None:
         return {}
     try:
-        return {"importance": float(importance)}
+        return {"importance": float(args.importance)}
     except ValueError:
-        raise JobError("ARGUMENT_INVALID", f"importance must be a number of 0 to 1, not {importance!r}.") from None
+        raise JobError("ARGUMENT_INVALID", f"importance must be a number of 0 to 1, not {args.importance!r}.") from None
 
 
 def read_json_argument(text: str) -> dict[str, Any]:

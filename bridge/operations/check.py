@@ -99,12 +99,12 @@ def _made(group: Group, part: Callable[[], Iterator[Finding]]) -> Iterator[Findi
 def _looks_secret() -> Callable[[str], bool]:
     """A predicate: whether a memory's stored JSON holds a likely secret in any of its texts."""
     # Imported here: it takes a tenth of a second, and no other part needs it.
-    from ..privacy.redaction import count_secrets
+    from ..privacy.redaction import redact
 
     def looks(body: str) -> bool:
         """Whether a text in this JSON value holds a likely secret; False for text that is not JSON."""
         try:
-            return any(count_secrets(text) for text in strings(json.loads(body)))
+            return any(redact(text).counts for text in strings(json.loads(body)))
         except ValueError:
             return False
 

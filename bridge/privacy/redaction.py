@@ -41,8 +41,10 @@ class Redacted:
     counts: dict[str, int] = field(default_factory=dict)
 
 
-def redact(text: str) -> Redacted:
-    """The text with each likely secret replaced, in linear time."""
+def redact(text: str, known: set[str] | None = None) -> Redacted:
+    """The text with each likely secret replaced, in linear time. Each secret counts once; those that are ``known`` do
+    not count, and those of this text are added to them."""
+    known = set() if known is None else known
     counts: Counter[str] = Counter()
     for _ in range(_PASSES):
         spans = _spans(text)
@@ -51,7 +53,8 @@ def redact(text: str) -> Redacted:
         parts, done = [], 0
         for start, end, kind in spans:
             parts += [text[done:start], MARK.format(kind)]
-            counts[kind] += 1
+            counts[kind] += text[start:end] not in known
+            known.add(text[start:end])
             done = end
         text = "".join([*parts, text[done:]])
     return Redacted(text, dict(counts))
@@ -65,15 +68,11 @@ def without_secrets(job: Job) -> Job:
     return with_redactions(job, sent, counts) if counts else job
 
 
-def count_secrets(text: str) -> dict[str, int]:
-    """The number of likely secrets in a text, by kind."""
-    return redact(text).counts
-
-
 def redact_value(value: Any, pointing: frozenset[str] = REFERENCE_FIELDS) -> tuple[Any, dict[str, int]]:
     """A JSON value, dataclass or named tuple without secrets in its texts, and their number by kind. Fields named in
     ``pointing`` are not changed."""
     counts: Counter[str] = Counter()
+    known: set[str] = set()
 
     def clean(value: Any) -> Any:
         if hasattr(value, "_replace"):
@@ -81,7 +80,7 @@ def redact_value(value: Any, pointing: frozenset[str] = REFERENCE_FIELDS) -> tup
             return value._replace(**{name: clean(item) for name, item in named if name not in pointing})
         match value:
             case str():
-                redacted = redact(value)
+                redacted = redact(value, known)
                 counts.update(redacted.counts)
                 return redacted.text
             case list():

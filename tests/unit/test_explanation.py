@@ -15,7 +15,7 @@ from questions import answer_to
 from shelf import EVERYTHING, NOW, Shelf, legacy, record, summary
 
 from bridge.interface import envelope
-from bridge.interface.arguments import Parser, add_explain_options, explain_values
+from bridge.interface.arguments import Parser, add_explain_options, given_values
 from jobs.errors import JobError
 
 
@@ -345,7 +345,7 @@ def test_an_id_on_the_command_line_that_is_none_is_reported_and_the_rest_is_expl
     parser = Parser()
     parser.add_argument("--query")
     add_explain_options(parser)
-    given = explain_values(parser.parse_args(["--id", "x", "1", "--id", "2"]))
+    given = given_values(parser.parse_args(["--id", "x", "1", "--id", "2"]), ["ids", "limit"])
     found = shelf.explain(**given)
     assert (numbers(found), found["missing_ids"]) == ([1], [2])
     assert problems(found) == [("INVALID_ARGUMENT", "ids"), ("NOT_FOUND", "ids")]

@@ -99,10 +99,10 @@ def test_what_the_worker_says_of_itself_and_has_counted_is_shown(workspace: Work
         "counts": {"queued": 3, "running": 1, "retrying": 2, "failed": 9}, "oldest_waiting_seconds": 7.5, "child": None,
     }  # fmt: skip
     files.replace(workspace.spool.heartbeat, encode(said))
-    figures = Counters()
-    figures.count("jobs_rejected", "JSON_INVALID", by=4)
-    figures.count("of_a_newer_version")
-    CountersFile(workspace.spool, figures).write()
+    counters = Counters()
+    counters.count("jobs_rejected", "JSON_INVALID", by=4)
+    counters.count("of_a_newer_version")
+    CountersFile(workspace.spool, counters).write()
     workspace.spool.paused.touch()
     spool.drop(workspace.spool, "waits", b"{}")
     found = shown(workspace)

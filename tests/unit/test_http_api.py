@@ -34,7 +34,7 @@ class Told:
 
     def __init__(self) -> None:
         self.workspace = Workspace(Path("/nowhere"))
-        self.figures = Counters()
+        self.counters = Counters()
         self.is_ready = True
         self.in_flight = 0
         self.asked_at = time.monotonic()
@@ -618,7 +618,7 @@ def test_questions_are_measured_and_the_one_that_warms_is_none(made: Made, monke
     made.ask(query="x")
     monkeypatch.setattr(FakeReader, "problem", True)
     made.ask(query="x")
-    found = made.answers.figures.as_dict()
+    found = made.answers.counters.as_dict()
     ((verb, taken),) = found["histograms"]["question_seconds"]
     assert (verb, sum(taken["counts"])) == ("retrieve", 2)
     assert found["counters"] == {"question_errors": [["retrieve", "MODEL_MISSING", 1]]}

@@ -26,7 +26,7 @@ from bridge.store.store import Store
 from jobs.errors import JobError
 from worker.calls import memories as calls
 from worker.calls.call import Scope
-from worker.cli import made
+from worker.cli import builder
 from worker.hooks import hook, installers, moments
 from worker.hooks.opencode import OpenCode
 from worker.terminal import capture_commands, memories
@@ -205,7 +205,7 @@ def test_a_bare_name_that_several_files_have_is_not_taken_for_one_of_them(files:
 
 
 def _command(shelf: Shelf, *words: str) -> Any:
-    return made().top.parse_args([*words, "--workspace", str(shelf.workspace.root)])
+    return builder().top.parse_args([*words, "--workspace", str(shelf.workspace.root)])
 
 
 def test_below_a_title_stand_its_decisions_and_which_file(files: Shelf, capsys: pytest.CaptureFixture[str]) -> None:
@@ -251,6 +251,8 @@ def test_an_installation_with_recall_is_kept_until_it_is_ended_and_its_notes_are
         installers.restore("claude-code", installers.uninstall("claude-code", config), config)
     assert recall("--recall", "none") == []
     assert consent.read(shelf.workspace, config).recall == {}
+    capture_commands.show_installed(capture_commands.uninstall(_command(shelf, "capture", "uninstall", "claude-code")))
+    assert "none captures from claude-code by itself any more" in capsys.readouterr().out
     with pytest.raises(JobError, match="takes no notes for prompts"):
         capture_commands.install(_command(shelf, "capture", "install", "vscode", "--yes", "--recall", "prompts"))
 

@@ -10,9 +10,9 @@ from spooled_jobs import spooled
 
 from jobs import clock, lifecycle
 from jobs.errors import JobError
-from worker.cli import made
+from worker.cli import builder
 
-NEEDS = made().needs
+NEEDS = builder().needs
 # They are no command about a workspace, end with it, or fetch something.
 NOT_HERE = {
     *(command for command in NEEDS if command.split()[0] in ("team", "serve", "pool")),  # they need a team's database

@@ -10,12 +10,9 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 COUNTS = [
-    (1, "memory", "1 memory"),
-    (2, "memory", "2 memories"),
-    (0, "job", "0 jobs"),
-    (12_000, "key", "12,000 keys"),
+    (1, "memory", "1 memory"), (2, "memory", "2 memories"), (0, "job", "0 jobs"), (12_000, "key", "12,000 keys"),
     (1, "other text", "1 other text"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("count", "noun", "text"), COUNTS)
@@ -35,3 +32,4 @@ def test_times_and_sizes_are_in_the_largest_unit_that_gives_one() -> None:
 def test_a_long_value_is_cut_to_a_line() -> None:
     assert wording.shortened("a\nb  c", 10) == "a b c"
     assert wording.shortened("x" * 20, 10) == "x" * 9 + "…"
+    assert [wording.first_ones(["a", "b", "c"], most) for most in (3, 1)] == ["a, b, c", "a and 2 more"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -15,10 +16,10 @@ from jobs.layout import SpoolPaths
 from jobs.spelling import did_you_mean, nearest
 from jobs.states import VERBS, State
 
+from ..wording import first_ones
+
 if TYPE_CHECKING:
     from jobs.schema import JobRow
-
-    from .shapes import InboxFile
 
 
 def states_of(text: str | None) -> tuple[str, ...]:
@@ -81,10 +82,9 @@ def resolved(spool_paths: SpoolPaths, wanted: str) -> str:
     if len(matching) == 1:
         return matching[0]
     if matching:
-        shown = ", ".join(matching[:5]) + (f" and {len(matching) - 5} more" if len(matching) > 5 else "")
         raise JobError(
             "ARGUMENT_INVALID",
-            f"{wanted!r} begins the ids of {len(matching)} jobs: {shown}.",
+            f"{wanted!r} begins the ids of {len(matching)} jobs: {first_ones(matching, 5)}.",
             remediation="Give more of the id.",
             details={"job_ids": matching[:20]},
         )
@@ -130,14 +130,10 @@ def last_change(brief: JobRow) -> str:
     return str(brief["finished_at"] or brief["accepted_at"] or "")
 
 
-def waiting(spool_paths: SpoolPaths) -> list[InboxFile]:
-    """The files in the inbox, oldest first. ``at``: the modification time in seconds since 1970."""
-    if not spool_paths.root.is_dir():
-        return []
-    inbox_files: list[InboxFile] = []
-    for path in spool.inbox(spool_paths):
-        try:
-            inbox_files.append({"file": path.name, "at": path.lstat().st_mtime})
-        except FileNotFoundError:
-            continue
-    return sorted(inbox_files, key=lambda item: item["at"])
+def waiting(spool_paths: SpoolPaths) -> list[str]:
+    """The names of the files in the inbox, oldest first."""
+    times: dict[str, float] = {}
+    for path in spool.inbox(spool_paths) if spool_paths.root.is_dir() else ():
+        with suppress(FileNotFoundError):
+            times[path.name] = path.lstat().st_mtime
+    return sorted(times, key=times.__getitem__)

@@ -171,14 +171,6 @@ class AskedWorker(TypedDict):
     worker: WorkerStatus
 
 
-class InboxFile(TypedDict):
-    """A file that waits to become a job."""
-
-    file: str
-    at: float
-    """Its modification time, in seconds since 1970."""
-
-
 class JobsOverview(TypedDict):
     """The jobs as a whole."""
 

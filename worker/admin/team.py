@@ -33,8 +33,7 @@ def share(workspace: Workspace, settings: Settings, name: str | None = None) -> 
     Raises JobError: ARGUMENT_INVALID if it belongs to a team already, SETTING_INVALID, CONFIG_UNWRITABLE and what
     reaching the database raises.
     """
-    _require_none(workspace, settings)
-    membership.require_machine(settings.team_machine)
+    _require_alone(workspace, settings)
     if name is not None and not (0 < len(name) <= 200 and name.isprintable()):
         raise JobError("ARGUMENT_INVALID", "The name of a workspace has 1 to 200 printable characters.")
     with closing(team_opening.team_of(settings)) as reached:
@@ -51,8 +50,7 @@ def join(workspace: Workspace, settings: Settings, id_or_name: str) -> Membershi
     Raises JobError: as ``share``; ARGUMENT_INVALID for a name that no workspace has or more than one, TEAM_NOT_SHARED
     for an id that the team does not know, or where memories of another workspace are here.
     """
-    _require_none(workspace, settings)
-    membership.require_machine(settings.team_machine)
+    _require_alone(workspace, settings)
     with closing(team_opening.team_of(settings)) as reached:
         wanted = _wanted(reached, id_or_name)
         if reached.registered(wanted) is None:
@@ -76,10 +74,13 @@ def _wanted(reached: Team, id_or_name: str) -> str:
     raise JobError("ARGUMENT_INVALID", f"{said}.{ids}", remediation="See what there is: cognee-memory team list.")
 
 
-def _require_none(workspace: Workspace, settings: Settings) -> None:
+def _require_alone(workspace: Workspace, settings: Settings) -> None:
+    """Raises JobError: ARGUMENT_INVALID if the workspace belongs to a team, SETTING_INVALID for a wrong name of this
+    machine."""
     found = membership.membership_of(workspace, settings.config_folder)
     if found is not None:
         raise JobError("ARGUMENT_INVALID", f"The workspace belongs to a team already, as {found.workspace_id}.")
+    membership.require_machine(settings.team_machine)
 
 
 def leave(workspace: Workspace, settings: Settings) -> None:

@@ -11,10 +11,10 @@ from jobs.layout import Workspace
 from jobs.record_cache import RecordCache
 
 from ..admin.job_details import JobSubjects
-from .queue_state import QueueState
 
 if TYPE_CHECKING:
     from bridge.interface.answer_shapes import Success
+    from bridge.memory_shapes import CountsOrError
 
 
 class Scope:
@@ -24,7 +24,8 @@ class Scope:
         self.workspace = workspace
         self.records = RecordCache(workspace.spool)
         self.subjects = JobSubjects(workspace.spool)
-        self.queue = QueueState(workspace, self.records)
+        self.counted: tuple[object, CountsOrError] | None = None
+        """The counts of the memory, after what tells whether its files have changed."""
 
 
 Arguments = Mapping[str, Argument]

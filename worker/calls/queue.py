@@ -5,18 +5,24 @@ cancelling, retrying and dismissing jobs.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
+from bridge.graph import installed
 from bridge.interface.envelope import SUCCESS
+from bridge.search import listing
 from bridge.settings import Settings
 from bridge.store.opening import require_model
 from jobs import client, clock, launch, record_cache, spool
 from jobs.errors import JobError
+from jobs.heartbeat import STALE_SECONDS
 from jobs.ids import is_job_id
-from jobs.kinds import BY_NAME
+from jobs.kinds import BY_NAME, KIND_NAMES
+from jobs.layout import Workspace
 from jobs.model import encode
+from jobs.plain_files import stamp
 from jobs.rejected_files import rejections
 from jobs.states import State
 
@@ -25,6 +31,8 @@ from ..admin.job_details import add_defaults, job_details
 from .call import Scope
 
 if TYPE_CHECKING:
+    from bridge.memory_shapes import CountsOrError
+
     from .shapes import (
         Activity,
         Asked,
@@ -39,8 +47,6 @@ if TYPE_CHECKING:
 
 
 MAX_HOURS = 24 * 366
-REQUESTS: tuple[client.ControlVerb, ...] = get_args(client.ControlVerb)
-
 MAX_IDS = 1000
 CORRELATION_ID = "[!-~]{1,256}"
 _SECONDS = 5.0
@@ -76,12 +82,45 @@ def control(scope: Scope, *, request: client.ControlVerb) -> Controlled:
 
 def status(scope: Scope) -> QueueStatus:
     """The status of the workspace."""
-    return scope.queue.now()
+    from ..version import VERSION  # not at the top: the first question would wait for the metadata of packages
+
+    workspace, version = scope.workspace, scope.records.refresh()
+    rows = scope.records.rows()
+    return {
+        **SUCCESS,
+        "workspace": str(workspace.root),
+        "version": VERSION,
+        "now": clock.iso(clock.now()),
+        "worker": requests.worker_of(workspace),
+        "jobs": {"counts": record_cache.counts(rows), "causes": record_cache.causes(rows), "version": version},
+        "waiting_in_inbox": len(spool.inbox(workspace.spool)) if workspace.spool.root.is_dir() else 0,
+        "kinds": [*KIND_NAMES],
+        **_of_memory(scope),
+        "graph_installed": installed.is_installed(),
+    }
 
 
 def status_version(scope: Scope) -> str:
     """A text that changes when any part of the status may have changed."""
-    return scope.queue.version()
+    paths = scope.workspace.spool
+    beat = stamp(paths.heartbeat)
+    # A worker that hangs changes no file, so its age counts too.
+    silent = beat is not None and time.time() - beat[0] / 1e9 > STALE_SECONDS
+    parts = (beat, silent, stamp(paths.inbox), *_stores(scope.workspace))
+    return f"{scope.records.refresh()}-{hash(parts) & 0xFFFFFFFFFFFFFFFF:x}"
+
+
+def _of_memory(scope: Scope) -> CountsOrError:
+    """The counts of the memory, read again when its files have changed."""
+    stores = _stores(scope.workspace)
+    if scope.counted is None or scope.counted[0] != stores:
+        scope.counted = stores, listing.counts_or_error(scope.workspace)
+    return scope.counted[1]
+
+
+def _stores(workspace: Workspace) -> tuple[tuple[int, int] | None, ...]:
+    path = workspace.memory_db
+    return stamp(path), stamp(path.with_name(path.name + "-wal"))
 
 
 def jobs(

@@ -6,6 +6,7 @@ from typing import get_args
 
 from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MAX_QUERY_CHARS, RETRIEVE_ARGUMENTS, Argument
 from bridge.memory import LIST_FILTERS, MemoryKind, Status
+from jobs.client import ControlVerb
 from jobs.errors import ERRORS
 from jobs.ids import JOB_ID
 from jobs.kinds import KIND_NAMES
@@ -101,7 +102,7 @@ CALLS = (
     Call("rejected", "/v1/rejected", "Files that could not become jobs", function=queue.rejected, arguments=_LIMIT),
     Call(
         "control", "/v1/control", "A request to the worker", function=queue.control, waits=True,
-        body={"request": Argument("choice", "", "", choices=queue.REQUESTS, is_required=True)},
+        body={"request": Argument("choice", "", "", choices=get_args(ControlVerb), is_required=True)},
     ),
     # --- jobs ---
     Call(

@@ -217,7 +217,7 @@ def write(workspace: Workspace, path: Path, report: Report, now: datetime) -> di
     settings, trust_state, _ = surroundings(workspace)
     known = places(workspace)
     parts = list(_Bundle(workspace, settings).parts(report, now, is_ours=trust_state.foreign is None))
-    made = {part.name: cleaned(_made(part), known).encode("utf-8", "replace") for part in parts}
+    made = {part.name: cleaned(_text_of(part), known).encode("utf-8", "replace") for part in parts}
     made["MANIFEST.txt"] = _manifest(parts, made, now).encode()
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -231,7 +231,7 @@ def write(workspace: Workspace, path: Path, report: Report, now: datetime) -> di
     return {"path": str(path), "bytes": size, "files": sorted(made), "look_at": list(LOOK_AT)}
 
 
-def _made(part: Part) -> str:
+def _text_of(part: Part) -> str:
     """The text of a part. A part that fails contains the type of the error, so the other parts are still written."""
     try:
         return part.make()
@@ -263,7 +263,7 @@ class _Bundle:
         yield Part("platform.json", "the machine: system, Python, limits, free room", lambda: self._platform(now))
         if is_ours:
             yield Part("worker.json", "how the worker is", self._heartbeat)
-            yield Part("figures.json", "what the worker has counted", self._figures)
+            yield Part("figures.json", "what the worker has counted", self._counters)
             yield Part("records.jsonl", "the jobs' records, without texts", self._records)
             yield Part("log.txt", "the end of the log, our own lines", self._log)
             yield Part("store.json", "memory.db: its tables, and how much is in each", self._store)
@@ -322,7 +322,7 @@ class _Bundle:
         words = {name: heartbeat[name] for name in kept if isinstance(heartbeat.get(name), str)}
         return _json({**without_strings(heartbeat), **words})
 
-    def _figures(self) -> str:
+    def _counters(self) -> str:
         try:
             return _json(without_strings(json.loads(self._workspace.spool.counters.read_bytes())))
         except FileNotFoundError:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ..wording import first_ones
+
 _SHOWN = 3
 
 
@@ -42,5 +44,4 @@ def modified_at(path: Path) -> datetime | None:
 
 def shortened_list(names: Iterable[str]) -> str:
     """The first names in their order, and the number of the others: ``a, b, c and 2 more``."""
-    ordered = sorted(names)
-    return ", ".join(ordered[:_SHOWN]) + (f" and {len(ordered) - _SHOWN} more" if len(ordered) > _SHOWN else "")
+    return first_ones(sorted(names), _SHOWN)

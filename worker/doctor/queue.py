@@ -167,12 +167,10 @@ def failed_jobs(facts: Facts) -> Iterator[Finding]:
     for cause in record_cache.causes(facts.briefs):
         message = f"{cause['count']} with {cause['code']}; the newest is {cause['newest_job_id']}: {cause['message']}"
         remedy = of_all(cause["remediation"], cause)
-        if cause["state"] == "failed":
-            yield finding("JOBS_FAILED", cause["code"], message, remedy=remedy, count=cause["count"])
-        elif cause["state"] == "rejected" and cause["code"] in BROUGHT:
-            yield finding("JOBS_FROM_ELSEWHERE", cause["code"], message, remedy=remedy, count=cause["count"])
-        elif cause["state"] == "rejected":
-            yield finding("JOBS_REJECTED", cause["code"], message, remedy=remedy, count=cause["count"])
+        rejected = "JOBS_FROM_ELSEWHERE" if cause["code"] in BROUGHT else "JOBS_REJECTED"
+        code = {"failed": "JOBS_FAILED", "rejected": rejected}.get(cause["state"])
+        if code is not None:
+            yield finding(code, cause["code"], message, remedy=remedy, count=cause["count"])
     retrying = [(b["error"], _age_of(b, facts.now)) for b in facts.briefs if b["state"] == "retrying" and b["error"]]
     for code in sorted({error["code"] for error, _ in retrying}):
         old = [(error, age) for error, age in retrying if error["code"] == code and age > _LONG_RETRYING]

@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     turn = _limited(config, tool)
     answer = ""
     try:
-        said = _said(arguments)
+        said = _event(arguments)
         what, answer = _carried_out(tool, said, config)
     except NotNow as why:
         what = str(why)
@@ -104,7 +104,7 @@ def _option(arguments: list[str], name: str) -> str:
     return arguments[arguments.index(name) + 1] if name in arguments[:-1] else ""
 
 
-def _said(arguments: list[str]) -> dict[str, Any]:
+def _event(arguments: list[str]) -> dict[str, Any]:
     """The event: the last argument if that is JSON, else standard input."""
     last = arguments[-1] if arguments else ""
     text = last if last.startswith("{") else _input()

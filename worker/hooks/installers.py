@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from bridge.capture.readers.reader import Home
 from jobs.errors import JobError
@@ -22,26 +21,6 @@ from .opencode import OpenCode
 
 _SECONDS = 10  # after which a tool ends the hook
 _NOTIFICATION = re.compile(rf"^notify = \[[^\n]*{PROGRAM}[^\n]*\]\r?\n?", re.MULTILINE)
-
-
-class Installer(Protocol):
-    """Our hook in one file of a tool. What the file held before is kept under ``name``."""
-
-    name: str
-
-    @property
-    def moments(self) -> Collection[str]:
-        """The moments at which the tool takes notes, of ``consent.MOMENTS``."""
-
-    def file(self, home: Path, environment: Mapping[str, str]) -> Path:
-        """The file."""
-
-    def added(self, text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
-        """The file's text with our hook, also for these ``moments``, instead of earlier ones of ours. Raises
-        ValueError, with a sentence."""
-
-    def removed(self, text: str) -> str:
-        """The file's text without our hook. Raises ValueError, with a sentence."""
 
 
 class _JsonHooks:
@@ -189,6 +168,14 @@ class VSCode:
         left = json_hooks.removed(text)
         return "" if left != text and left.strip() == "{}" else left
 
+
+Installer = ClaudeCode | Codex | CodexHooks | Cursor | GeminiCli | OpenCode | VSCode
+"""Our hook in one file of a tool. What the file held before is kept under ``name``.
+
+``moments``: those at which the tool takes notes, of ``consent.MOMENTS``. ``file``: the file. ``added``: its text with
+our hook, also for some ``moments``, instead of earlier ones of ours. ``removed``: its text without our hook. Both raise
+ValueError, with a sentence.
+"""
 
 INSTALLERS: dict[str, tuple[Installer, ...]] = {
     "claude-code": (ClaudeCode(),),

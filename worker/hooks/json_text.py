@@ -118,15 +118,13 @@ def with_child(text: str, parent: Node, depth: int, value: Any, name: str | None
 
 def without_child(text: str, parent: Node, child: Node) -> str:
     """The text without a child of ``parent``, and without the comma that parted it from the others. Comments stay."""
-    number = parent.children.index(child)
+    number, commas = parent.children.index(child), 1
     if number:
-        before, between = parent.children[number - 1].end, text[parent.children[number - 1].end : child.start]
-        kept = between if between.strip(" \t\r\n,") else ""
-        return text[:before] + kept.replace(",", "", 1) + text[child.end :]
-    if len(parent.children) > 1:
-        between = text[child.end : parent.children[1].start]
-        kept = between if between.strip(" \t\r\n,") else ""
-        return text[: child.start] + kept.replace(",", "", 1) + text[parent.children[1].start :]
-    inside = text[parent.content + 1 : child.start] + text[child.end : parent.end - 1]
-    kept = inside if inside.strip(" \t\r\n,") else ""
-    return text[: parent.content + 1] + kept + text[parent.end - 1 :]
+        start, end = parent.children[number - 1].end, child.end
+    elif len(parent.children) > 1:
+        start, end = child.start, parent.children[1].start
+    else:
+        start, end, commas = parent.content + 1, parent.end - 1, 0
+    left = text[start : child.start] + text[child.end : end]
+    kept = left.replace(",", "", commas) if left.strip(" \t\r\n,") else ""
+    return text[:start] + kept + text[end:]

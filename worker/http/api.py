@@ -32,7 +32,7 @@ def _posts(executor: RequestExecutor, scope: Scope) -> dict[str, Respond]:
 
     def question(verb: Verb) -> Respond:
         async def ask(request: Request, given: dict[str, Any]) -> Response:
-            arguments = _known(verb, await object_of(request))
+            arguments = _with_known_names(verb, await object_of(request))
             answer, data = await executor.ask(verb, arguments, whole=given["settings"] == "none")
             return reply(data, 200 if answer["success"] else status_of(answer))
 
@@ -64,7 +64,7 @@ def _posts(executor: RequestExecutor, scope: Scope) -> dict[str, Respond]:
     return {**{verb: question(verb) for verb in get_args(Verb)}, "submitJob": submit, "moment": moment}
 
 
-def _known(verb: Verb, arguments: dict[str, Any]) -> dict[str, Any]:
+def _with_known_names(verb: Verb, arguments: dict[str, Any]) -> dict[str, Any]:
     """Raises JobError: ARGUMENT_INVALID for unknown names; the values are checked where they are used."""
     known = list(QUESTIONS[verb])
     for name in arguments:
@@ -88,7 +88,7 @@ def app(executor: RequestExecutor, token: str, port: int) -> ASGIApp:
     routes = [_route(path, by_method) for path, by_method in paths.items()]
     inner = Starlette(routes=routes, exception_handlers={HTTPException: no_route})
     inner.router.redirect_slashes = False
-    return Counted(Gate(inner, token, port), executor.figures)
+    return Counted(Gate(inner, token, port), executor.counters)
 
 
 def _route(path: str, by_method: dict[str, Endpoint]) -> Route:

@@ -21,14 +21,22 @@ BODY_BYTES = 1024 * 1024
 _SKIPPED_BYTES = 8 * BODY_BYTES  # read of a body that is too large: a sender that is cut off would not see the reply
 _BODY_SECONDS = 10.0
 _QUERY_BYTES = 4096
+_REMEDY = "docs/http.md lists what there is."
 
 
 # --- the body ---
 
 
 async def object_of(request: Request, most: int = BODY_BYTES) -> dict[str, Any]:
-    """The JSON object in the body. Raises JobError: ARGUMENT_INVALID when it is not an object; also as ``bytes_of``."""
-    return parsed(await bytes_of(request, most))
+    """The JSON object in the body. Raises JobError: ARGUMENT_INVALID when it is not a JSON object in UTF-8; also as
+    ``bytes_of``."""
+    try:
+        value = json.loads((await bytes_of(request, most)).decode("utf-8"))
+    except (ValueError, RecursionError):  # also for text that is not UTF-8, and for overlong numbers
+        value = None
+    if not isinstance(value, dict):
+        raise JobError("ARGUMENT_INVALID", "The body is no JSON object.", remediation="Send one JSON object in UTF-8.")
+    return value
 
 
 async def bytes_of(request: Request, most: int = BODY_BYTES) -> bytes:
@@ -60,17 +68,6 @@ async def bytes_of(request: Request, most: int = BODY_BYTES) -> bytes:
     return bytes(kept)
 
 
-def parsed(body: bytes) -> dict[str, Any]:
-    """The JSON object in ``body``. Raises JobError: ARGUMENT_INVALID when it is not a JSON object in UTF-8."""
-    try:
-        value = json.loads(body.decode("utf-8"))
-    except (ValueError, RecursionError):  # also for text that is not UTF-8, and for overlong numbers
-        value = None
-    if not isinstance(value, dict):
-        raise JobError("ARGUMENT_INVALID", "The body is no JSON object.", remediation="Send one JSON object in UTF-8.")
-    return value
-
-
 def fields_of(body: dict[str, Any], arguments: Arguments) -> dict[str, Any]:
     """The fields of a body, if all are known and each choice is one of its words. Raises JobError: ARGUMENT_INVALID."""
     only(body, *arguments)
@@ -87,16 +84,11 @@ def only(found: dict[str, Any], *known: str) -> dict[str, Any]:
     return found
 
 
-def require_known(name: str, known: Sequence[str], where: str = "docs/http.md") -> None:
-    """Raises JobError: ARGUMENT_INVALID with the nearest known name when ``name`` is unknown. ``where`` is the page
-    to read."""
+def require_known(name: str, known: Sequence[str]) -> None:
+    """Raises JobError: ARGUMENT_INVALID with the nearest known name when ``name`` is unknown."""
     if name not in known:
         hint = did_you_mean(name, known, quoted=False)
-        raise JobError(
-            "ARGUMENT_INVALID",
-            f"There is no argument {name[:80]!r}.{hint}",
-            remediation=f"{where} lists what there is.",
-        )
+        raise JobError("ARGUMENT_INVALID", f"There is no argument {name[:80]!r}.{hint}", remediation=_REMEDY)
 
 
 # --- the query parameters ---
@@ -152,4 +144,4 @@ def _one_of(name: str, value: str, words: Sequence[str]) -> str:
 
 def _wrong(name: str, why: str) -> JobError:
     end = "" if why.endswith("?") else "."
-    return JobError("ARGUMENT_INVALID", f"{name} {why}{end}", remediation="docs/http.md lists what there is.")
+    return JobError("ARGUMENT_INVALID", f"{name} {why}{end}", remediation=_REMEDY)

@@ -71,21 +71,17 @@ class RequestExecutor:
         self._in_use: _InUse | None = None
         self._begun = begun
         self._ready = ready
-        self._is_ready = threading.Event()
+        self.is_ready = False
+        """Whether a query has succeeded in this process, so the model is loaded."""
         self._renewing = threading.Lock()
         self._looked_at = 0.0
         self._most = most_at_once
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="answer")
         self._waiting = ThreadPoolExecutor(_WAITING_THREADS, thread_name_prefix="waiting")
-        self.figures = Counters()
+        self.counters = Counters()
         self._why_not_loaded: str | None = None
         self.in_flight = 0
         self.asked_at = time.monotonic()
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether a query has succeeded in this process, so the model is loaded."""
-        return self._is_ready.is_set()
 
     def warm(self) -> None:
         """Load the model and the index with a query of the server's own. A failure is logged once for each reason,
@@ -110,11 +106,6 @@ class RequestExecutor:
             message = self._why_not_loaded or "The model is still being loaded."
             raise JobError("NOT_READY", message, details={"reason": "model"})
         readiness.require(self.workspace, clock.now())
-
-    def _set_ready(self) -> None:
-        if not self._is_ready.is_set():
-            self._is_ready.set()
-            self._ready()
 
     async def ask(self, verb: Verb, arguments: dict[str, Any], *, whole: bool = False) -> tuple[Response, bytes]:
         """The answer to a query, and its bytes exactly as the command line prints them.
@@ -152,11 +143,11 @@ class RequestExecutor:
     def _measured(self, verb: Verb, arguments: dict[str, Any], whole: bool, came: float) -> tuple[Response, bytes]:
         began = time.perf_counter()
         answer, data = self._answer(verb, arguments, whole, came)
-        self.figures.observe("question_seconds", time.perf_counter() - began, verb)
+        self.counters.observe("question_seconds", time.perf_counter() - began, verb)
         if not answer["success"]:
-            self.figures.count("question_errors", verb, answer["error_code"])
+            self.counters.count("question_errors", verb, answer["error_code"])
         elif (considered := _considered(answer)) is not None:
-            self.figures.observe("question_candidates", considered, verb, bounds=COUNTS)
+            self.counters.observe("question_candidates", considered, verb, bounds=COUNTS)
         return answer, data
 
     def _answer(
@@ -170,8 +161,9 @@ class RequestExecutor:
             answer = failure(verb, error, arguments, self.workspace)
         else:
             answer = now.reader.answer(verb, asked, clock.now())
-        if answer["success"]:
-            self._set_ready()
+        if answer["success"] and not self.is_ready:
+            self.is_ready = True
+            self._ready()
         return answer, envelope.encoded(answer)
 
     def _require_in_place(self) -> None:

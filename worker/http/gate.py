@@ -39,9 +39,9 @@ class Counted:
     """ASGI middleware that counts requests and their time by route template. Unknown paths share one label, so
     clients cannot create new labels."""
 
-    def __init__(self, inner: ASGIApp, figures: Counters) -> None:
+    def __init__(self, inner: ASGIApp, counters: Counters) -> None:
         self._inner = inner
-        self._figures = figures
+        self._counters = counters
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
@@ -58,8 +58,8 @@ class Counted:
         finally:
             template = getattr(scope.get("route"), "path", "other")
             method = scope["method"] if scope["method"] in _METHODS else "other"
-            self._figures.count("http_requests", template, method, status)
-            self._figures.observe("http_request_seconds", time.perf_counter() - began, template)
+            self._counters.count("http_requests", template, method, status)
+            self._counters.observe("http_request_seconds", time.perf_counter() - began, template)
 
 
 class Gate:

@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bridge.interface.envelope import SUCCESS
-from bridge.settings import Settings
 from jobs.errors import JobError
 
 from .bodies import object_of, only
@@ -62,11 +61,8 @@ def responders(executor: RequestExecutor, token: str) -> dict[str, Respond]:
     async def session(request: Request, _: dict[str, Any]) -> Response:
         ticket = only(await object_of(request, _TICKET_BYTES), "ticket").get("ticket")
         tickets.redeem(ticket if isinstance(ticket, str) else "")
-
-        def signed_in(_: Settings) -> Session:
-            return {**SUCCESS, "token": token, "workspace": str(executor.workspace.root)}
-
-        return await computed_reply(executor, signed_in)
+        signed_in: Session = {**SUCCESS, "token": token, "workspace": str(executor.workspace.root)}
+        return await computed_reply(executor, lambda _: signed_in)
 
     return {"page": index, "asset": asset, "session": session}
 

@@ -107,7 +107,7 @@ def responders(executor: RequestExecutor) -> dict[str, Respond]:
 
         accept = request.headers.get("accept", "")
         data, content_type = await executor.work(
-            lambda settings: render(measure(executor.workspace, settings, executor.figures, clock.now()), accept)
+            lambda settings: render(measure(executor.workspace, settings, executor.counters, clock.now()), accept)
         )
         return Response(data, headers={"content-type": content_type})
 

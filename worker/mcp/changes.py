@@ -95,7 +95,7 @@ def mark_outdated(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         asked = _run(workspace, "set_status", payload, arguments)
     by = "" if other is None else f", replaced by #{other}"
     said = f"is Superseded now{by}" if asked["job_id"] else "was Superseded before"
-    return Answer(asked, _said(asked, f"Memory #{number} {said}", f"Memory #{number} will be Superseded"))
+    return Answer(asked, _sentence(asked, f"Memory #{number} {said}", f"Memory #{number} will be Superseded"))
 
 
 def resolve(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
@@ -137,7 +137,7 @@ def feedback(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     counts = (asked["result"] or {}).get("feedback", {})
     said = "is recorded: {helpful} helpful, {wrong} wrong".format(**counts) if counts else ""
     about = f"The feedback on memory #{memory['memory_number']}"
-    return Answer(asked, _said(asked, f"{about} {said}", f"{about} will be recorded"))
+    return Answer(asked, _sentence(asked, f"{about} {said}", f"{about} will be recorded"))
 
 
 def compact_preview(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
@@ -179,7 +179,7 @@ def _run(
     return {"job_id": job_id, "state": done["state"], "result": done["result"]}
 
 
-def _said(asked: Asked, done: str, waits: str) -> str:
+def _sentence(asked: Asked, done: str, waits: str) -> str:
     if asked["state"] == "succeeded":
         return f"{done}."
     return f"{waits}: job {asked['job_id']} is {asked['state']}. Ask memory_job_status later."

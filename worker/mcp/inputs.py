@@ -115,23 +115,21 @@ COMPACT_PREVIEW = {
     "topic_id": _needed("The topic to merge.", range=_ANY_LENGTH),
     "keep_both": _of("texts", "The conflict_id of former conflicts where both decisions hold."),
 }
-_FIELDS = {
-    "summary": {
-        "topic": _needed("The subject, in the same few words each time.", range=_ANY_LENGTH),
-        "context": _needed("What was done or found out: one paragraph, understood alone.", range=_ANY_LENGTH),
-        "topic_id": _of(
-            "text", "The topic_id of an earlier memory on the subject; without, made from topic.", pattern=_TOPIC_ID
-        ),
-        "decisions": _of("texts", "One sentence each, with the names and values chosen."),
-        "rationale": _of("texts", "One reason each, and what was rejected."),
-        "open_questions": _of("texts", "What is not decided."),
-        "next_steps": _of("texts", "What is to be done."),
-        "references": _of("texts", "Files, plans, branches, issues."),
-        "plan_id": _of("text", "The number of its plan.", range=(1, 256)),
-        **{name: _of("texts", f"{name.capitalize()}, a word or two each.") for name in LIST_FILTERS},
-        "source_created_at": _of("text", "When it took place, if not now, ISO 8601."),
-    }
-}  # fmt: skip
+_SUMMARY = {
+    "topic": _needed("The subject, in the same few words each time.", range=_ANY_LENGTH),
+    "context": _needed("What was done or found out: one paragraph, understood alone.", range=_ANY_LENGTH),
+    "topic_id": _of(
+        "text", "The topic_id of an earlier memory on the subject; without, made from topic.", pattern=_TOPIC_ID
+    ),
+    "decisions": _of("texts", "One sentence each, with the names and values chosen."),
+    "rationale": _of("texts", "One reason each, and what was rejected."),
+    "open_questions": _of("texts", "What is not decided."),
+    "next_steps": _of("texts", "What is to be done."),
+    "references": _of("texts", "Files, plans, branches, issues."),
+    "plan_id": _of("text", "The number of its plan.", range=(1, 256)),
+    **{name: _of("texts", f"{name.capitalize()}, a word or two each.") for name in LIST_FILTERS},
+    "source_created_at": _of("text", "When it took place, if not now, ISO 8601."),
+}
 
 # Taken by tools, and not listed.
 UNLISTED = {
@@ -146,13 +144,13 @@ def schema_of(arguments: Arguments) -> Schema:
     """The schema of an object with these fields and no others."""
     return {
         "type": "object",
-        "properties": {name: _schema(name, argument) for name, argument in arguments.items()},
+        "properties": {name: _schema(argument) for name, argument in arguments.items()},
         "required": [name for name, argument in arguments.items() if argument.is_required],
         "additionalProperties": False,
     }
 
 
-def _schema(name: str, argument: Argument) -> Schema:
+def _schema(argument: Argument) -> Schema:
     least, most = argument.range
     help = {"description": argument.help}
     match argument.kind:
@@ -161,7 +159,7 @@ def _schema(name: str, argument: Argument) -> Schema:
             help |= {"default": argument.default}
     match argument.kind:
         case "object":
-            return schema_of(_FIELDS[name]) | help
+            return schema_of(_SUMMARY) | help
         case "flag":
             return {"type": "boolean", **help}
         case "whole":
@@ -191,9 +189,8 @@ def as_meant(name: str, value: Any, argument: Argument | None) -> Any:
         return None
     if isinstance(value, list) and argument and argument.kind == "texts":
         return [each for each in value if each != ""]
-    if isinstance(value, dict) and name in _FIELDS:
-        fields = _FIELDS[name]
-        meant = {key: as_meant(key, each, fields.get(key)) for key, each in value.items()}
+    if isinstance(value, dict) and name == "summary":
+        meant = {key: as_meant(key, each, _SUMMARY.get(key)) for key, each in value.items()}
         return {key: each for key, each in meant.items() if each is not None}
     return value
 

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from bridge.settings import Settings, inherited_environment
 from jobs import files
@@ -95,7 +95,7 @@ class ServerProcess:
     def _read(self) -> None:
         """Read its stdout: the line READY, and perhaps prints of libraries."""
         with self._output as stream:
-            while line := _line(stream):
+            while line := stream.readline(_LINE_BYTES):  # a part of a long one
                 if line.strip() == READY:
                     self.ready.set()
                     self._noticed()
@@ -126,11 +126,6 @@ class ServerProcess:
             log.error("the server did not leave by itself: killed pid=%d", self.pid)
             self._popen.kill()
             return self._popen.wait()
-
-
-def _line(stream: IO[bytes]) -> bytes:
-    """A line, or a part of a long one; empty at the end."""
-    return stream.readline(_LINE_BYTES)
 
 
 class Endpoint:

@@ -185,9 +185,10 @@ def uninstall(args: Given) -> Envelope:
     edits = installers.uninstall(args.tool, args.settings.config_folder)
     installers.restore(args.tool, edits, args.settings.config_folder)
     tools = consent.set_enabled(args.place, args.settings.config_folder, args.tool, False)
+    note = f"The hook was that of all your workspaces: none captures from {args.tool} by itself any more."
     return envelope.success(
-        tool=args.tool, enabled=sorted(tools), files=_files(edits), note=None, is_shared=False, recall=[],
-        summaries="rules",
+        tool=args.tool, enabled=sorted(tools), files=_files(edits),
+        note=note if any(edit.is_needed for edit in edits) else None, is_shared=False, recall=[], summaries="rules",
     )  # fmt: skip
 
 

@@ -74,7 +74,7 @@ def show_life(answer: Envelope) -> None:
             *_times(job, now),
             ("attempts", _attempts_line(job)),
             *[("", line) for line in _attempts(job, now)],
-            ("doing", _doing(answer.get("in_flight"))),
+            ("doing", progress(answer["in_flight"]) if answer.get("in_flight") else ""),
             ("why", [(error["code"], "bold red"), f": {error['message']}"] if error else ""),
             ("remedy", error["remediation"].replace("<job_id>", job["job_id"]) if error else ""),
             ("again", _again(job, answer.get("asked"))),
@@ -140,10 +140,6 @@ def _attempts(job: Mapping[str, Any], now: datetime) -> list[list[Part]]:
             [f"{attempt['number']}  ", state(outcome), f"{code}{times}, {local(attempt['started_at'], now)}{beside}"]
         )
     return lines
-
-
-def _doing(in_flight: Mapping[str, Any] | None) -> str:
-    return progress(in_flight) if in_flight else ""
 
 
 def progress(running: Mapping[str, Any]) -> str:

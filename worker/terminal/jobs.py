@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from jobs.rejected_files import rejections
 from ..admin import selection
 from ..admin.job_details import JobSubjects, damaged, job_details, kept_copy
 from ..log import rotated_files
-from ..wording import age, counted, shortened, span
+from ..wording import age, counted, first_ones, shortened, span
 from .command_line import IN_MARKDOWN, Given, added, group, limit, option, verb
 from .job_table import by_state, filters_of, matching, print_causes, print_jobs, which_jobs
 from .job_views import show_life
@@ -45,7 +45,8 @@ def job_list(answer: Envelope) -> None:
         say("No jobs." if not answer["filtered"] else "No job matches.")
     if answer["next"] is not None:
         say(f"{counted(answer['total'], 'job')} in all; older ones: --after {answer['next']}")
-    _inbox(answer["in_inbox"])
+    if files := answer["in_inbox"]:
+        say(f"{counted(len(files), 'file')} in the inbox: {first_ones(files, 3)}")
     _rejected(answer["rejected"], now)
     if answer["causes"]:
         say()
@@ -81,16 +82,10 @@ def list_jobs(args: Given) -> Envelope:
         next=page.next,
         counts=record_cache.counts(rows),
         causes=record_cache.causes(rows),
-        in_inbox=[] if any(filters.values()) else [item["file"] for item in selection.waiting(spool_paths)],
+        in_inbox=[] if any(filters.values()) else selection.waiting(spool_paths),
         rejected={"files": rejected, "total": total},
         filtered=any(filters.values()),
     )
-
-
-def _inbox(files: Sequence[str]) -> None:
-    if files:
-        shown = ", ".join(files[:3]) + (f" and {len(files) - 3:,} more" if len(files) > 3 else "")
-        say(f"{counted(len(files), 'file')} in the inbox: {shown}")
 
 
 def _rejected(answer: Mapping[str, Any], now: datetime) -> None:

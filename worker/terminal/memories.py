@@ -19,7 +19,7 @@ from ..wording import age, counted, cut, shortened
 from .command_line import Given, added, command, group, limit, named_topic, option, topic, verb
 from .hits import given
 from .output import Envelope, facts, notes, say, table, warn
-from .process_commands import require_positive, target
+from .process_commands import require_positive, target, writing
 
 _EXCERPT = 120  # characters of a memory in a list
 
@@ -353,10 +353,7 @@ def export(args: Given) -> Envelope:
         except BrokenPipeError:  # the reader has closed the pipe, such as "| head"
             return envelope.success(out=None, counts=None)
     out = target(workspace, args.out)
-    try:
-        with files.replacing(out) as file:
-            counts = exports.write(workspace, VERSION, now, file.write, topics=topics)
-            size = file.tell()
-    except OSError as error:
-        raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
+    with writing(out), files.replacing(out) as file:
+        counts = exports.write(workspace, VERSION, now, file.write, topics=topics)
+        size = file.tell()
     return envelope.success(out=str(out), counts=counts, bytes=size)

@@ -102,12 +102,6 @@ def state(word: str) -> Part:
     return (word, STYLES[word]) if word in STYLES else word
 
 
-def hint(text: str) -> None:
-    """Print a line on stderr for a waiting user; only on a terminal."""
-    if sys.stderr.isatty():
-        print(clean(text), file=sys.stderr, flush=True)  # noqa: T201
-
-
 def warn(text: str) -> None:
     """Print a line on stderr, on a terminal or not, after what stands on stdout already."""
     print(end="", flush=True)  # noqa: T201

@@ -1,4 +1,4 @@
-"""The workspace of a command, checks of its limit and its output file, and stopping the workspace's worker."""
+"""The workspace of a command, checks of its limit, its output file, and stopping the workspace's worker."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from jobs import launch
@@ -35,16 +36,23 @@ def target(workspace: Workspace, args: str) -> Path:
     Raises JobError: ARGUMENT_INVALID when it is not a plain file or is in a folder of this program.
     """
     out = expand_home(args).absolute()
-    try:
+    with writing(out):
         is_other = out.exists() and not out.is_file()
         resolved = out.resolve()
-    except OSError as error:
-        raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
     if is_other:
         raise JobError("ARGUMENT_INVALID", f"{out} is not a plain file.")
     if {folder.name for folder in workspace.own_folders} & set(resolved.parts):
         raise JobError("ARGUMENT_INVALID", f"{out} is in one of cognee-memory's own folders; name another file.")
     return out
+
+
+@contextlib.contextmanager
+def writing(out: Path) -> Iterator[None]:
+    """Raises JobError: ARGUMENT_INVALID when the output file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
 
 
 def stop_worker(workspace: Workspace, wait_seconds: float | None = None) -> bool:

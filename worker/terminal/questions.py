@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from bridge.argument_table import NO_BUDGET
-from bridge.interface.arguments import Words, add_explain_options, add_question_options, explain_values, question_values
+from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, NO_BUDGET
+from bridge.interface.arguments import Words, add_explain_options, add_question_options, given_values
 from bridge.search.query_client import ask_for
 
 from .command_line import Decorator, Given, Show, added, command, option
@@ -51,7 +51,7 @@ def retrieve(args: Given) -> Envelope:
     For people it adds the best passages of each hit, the ``query``, whose words are marked, and ``whole``: whether to
     show the whole texts. The token budget is for models, so people get all hits unless they give one.
     """
-    values = question_values(args)
+    values = given_values(args, ARGUMENTS)
     if args.json:
         asked = {"best_passages": True} if args.best_passages else {}
         return _parsed(ask_for("retrieve", args.workspace, values | asked))
@@ -66,7 +66,7 @@ def retrieve(args: Given) -> Envelope:
 @added(add_explain_options)
 def explain(args: Given) -> Envelope:
     """The parts of the scores."""
-    return _parsed(ask_for("explain", args.workspace, explain_values(args)))
+    return _parsed(ask_for("explain", args.workspace, given_values(args, EXPLAIN_ARGUMENTS)))
 
 
 @command("context", ['context "Which database do we use?" --max-tokens 800'], show=_hits("context"))
@@ -74,7 +74,7 @@ def explain(args: Given) -> Envelope:
 @added(add_question_options)
 def context(args: Given) -> Envelope:
     """A block of matching notes within a token budget."""
-    return _parsed(ask_for("context", args.workspace, question_values(args)))
+    return _parsed(ask_for("context", args.workspace, given_values(args, ARGUMENTS)))
 
 
 def _parsed(data: bytes) -> Envelope:

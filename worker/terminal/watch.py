@@ -58,7 +58,7 @@ def watch(
     screen = _Live() if terminal.on_terminal() and not as_json else _Lines(as_json)
     last_alive = began
     try:
-        with screen:
+        with screen.context:
             while True:
                 changes = snapshot.refresh()
                 ended.update(brief["state"] for brief in changes if brief["success"] is not None)
@@ -156,20 +156,13 @@ class _Lines:
     """Prints a line or an object for each change."""
 
     def __init__(self, as_json: bool) -> None:
+        self.context = contextlib.nullcontext()
         self._as_json = as_json
         self._worker: str | None = None
-        self._begun = False
-
-    def __enter__(self) -> _Lines:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
     def show(self, snapshot: QueueSnapshot, changes: Sequence[JobRow]) -> None:
         state = worker_state(snapshot.worker)
-        if not self._begun:
-            self._begun = True
+        if self._worker is None:
             counts = record_cache.counts(snapshot.jobs)
             words = terminal.plain(by_state(counts))
             emit({"event": "start", "worker": state, "counts": counts}, f"worker {state}; {words or 'no jobs'}",
@@ -197,17 +190,10 @@ class _Live:
         from rich.live import Live
 
         self._console = terminal.console()
-        self._live = Live(console=self._console, auto_refresh=False, screen=True, vertical_overflow="crop")
-
-    def __enter__(self) -> _Live:
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
+        self.context = Live(console=self._console, auto_refresh=False, screen=True, vertical_overflow="crop")
 
     def show(self, snapshot: QueueSnapshot, changes: Sequence[JobRow]) -> None:
-        self._live.update(picture(snapshot, self._console), refresh=True)
+        self.context.update(picture(snapshot, self._console), refresh=True)
 
 
 def picture(snapshot: QueueSnapshot, screen: Console) -> Group:

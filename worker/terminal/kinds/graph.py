@@ -17,7 +17,7 @@ from ...wording import counted
 from ..command_line import Given, option
 from ..job_commands import job, submit_job, submits
 from ..output import Envelope, notes, say, table
-from ..process_commands import target
+from ..process_commands import target, writing
 from ..questions import question
 
 # cognee's marks around the text of a node, and a node without a text.
@@ -79,10 +79,8 @@ def graph(args: Given) -> Envelope:
         why = "--out needs the picture, so wait for it." if not args.wait else f"{out} is no place for a file."
         raise JobError("ARGUMENT_INVALID", why)
     done = submit_job(args, "graph", {})
-    try:
+    with writing(out):
         files.replace(out, args.place.picture.read_bytes())
-    except OSError as error:
-        raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
     return {**done, "out": str(out)}
 
 

@@ -9,7 +9,7 @@ from bridge.search import listing
 from jobs.errors import JobError
 
 from ...documents import conflicts, merged_record
-from ...wording import counted
+from ...wording import counted, first_ones
 from ..command_line import IN_MARKDOWN, Given, added, named_topic, option, topic
 from ..job_commands import job
 from ..output import Envelope, notes, say, show_blocks
@@ -81,8 +81,8 @@ def restore(args: Given) -> dict[str, str]:
 def show_restore(result: Envelope) -> None:
     """Print the withdrawn record, the restored memories and the skipped ones."""
     number = f" #{result['memory_number']}" if result["memory_number"] else ""
-    back = counted(len(result["restored"]), "memory")
-    say(f"The record{number} of {result['topic_id']} is withdrawn; {back} {_are(len(result['restored']))} back.")
+    back, are = counted(len(result["restored"]), "memory"), "is" if len(result["restored"]) == 1 else "are"
+    say(f"The record{number} of {result['topic_id']} is withdrawn; {back} {are} back.")
     numbers = result.get("numbers", {})  # earlier versions did not say them
     if result["restored"]:
         say(f"  back  {_named(result['restored'], numbers)}")
@@ -92,10 +92,4 @@ def show_restore(result: Envelope) -> None:
 
 def _named(memory_ids: list[str], numbers: dict[str, int]) -> str:
     """The memories in one line, by number; by id if they were forgotten since."""
-    named = [f"#{numbers[each]}" if each in numbers else each for each in memory_ids]
-    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-    return ", ".join(named[:_MOST_NAMED]) + more
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
+    return first_ones([f"#{numbers[each]}" if each in numbers else each for each in memory_ids], _MOST_NAMED)
