@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from ..compaction.conflicts import find_conflicts
-from ..compaction.statements import are_of_two_things, without_change, without_rejected
+from ..compaction.labels import are_of_two_things
+from ..compaction.statements import without_change, without_rejected
 from ..embedding.embedder import Vectors
 from ..pattern import pattern
 from ..search.standings import DISPUTED, POSSIBLE, REPLACED
