@@ -743,6 +743,7 @@ IN_OTHER_WORDS = [
     ("Dead letters go to a queue in Redis.", "Dead letters go to a queue in Kafka.", "disputed"),
     ("The Pro plan costs 99 EUR a month.", "The Pro plan stays at 99 EUR.", None),
     ("Receipts are deleted after 60 days.", "Labels are printed by a Zebra printer.", None),
+    ("Deploy on node 3", "Deploy on node 4", "disputed"),  # another node, or another choice: the words do not tell
 ]  # fmt: skip
 
 
