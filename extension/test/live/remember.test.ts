@@ -236,7 +236,9 @@ describe.skipIf(PROGRAM === "")("remembering, with the real program", { timeout:
     await my.memory.command(["worker", "stop"], [], AbortSignal.timeout(MINUTES));
     const renamed = `${my.folder} of today`;
     renameSync(my.folder, renamed);
-    expect(await my.outbox.send(folder(), { ...EMPTY, topic: "Renamed", context: "It has another name." })).toBe("kept");
+    expect(await my.outbox.send(folder(), { ...EMPTY, topic: "Renamed", context: "It has another name." })).toBe(
+      "kept",
+    );
     await expect.poll(() => shown.messages.join(), { timeout: MINUTES }).toContain(my.folder);
     workspace.workspaceFolders = [{ uri: Uri.file(renamed), name: "ws", index: 0 }];
     await expect.poll(() => my.outbox.sendKept(), { timeout: MINUTES }).toBe(1);
