@@ -119,7 +119,8 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem> {
   private async follow({ folder, what, path }: Change): Promise<void> {
     const jobs = this.folders.get(folder.uri.fsPath)?.jobs;
     if (jobs === undefined) return; // nothing is shown yet
-    if (what === "jobs") await jobs.update(path);
+    if (what === "folder") this.folders.clear();
+    else if (what === "jobs") await jobs.update(path);
     else if (!this.view.visible || !this.hasProgressed(folder)) return;
     this.pause.begin();
   }
