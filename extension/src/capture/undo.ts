@@ -30,7 +30,7 @@ export async function undoCapture(services: Services, bar: StatusBar): Promise<v
     await runJob<"forget">(services, folder, job, `Forgetting “${topic}”…`);
   } else if (state === "waiting" || state === "queued" || state === "running" || state === "retrying") {
     // without a worker, nobody reads the inbox: the file is simply taken back
-    if (state === "waiting" && livingWorker(captured.folder, Date.now()) === null)
+    if (state === "waiting" && livingWorker(captured.folder) === null)
       await rm(join(inbox(captured.folder), `${captured.jobId}.json`), { force: true });
     else await askFor(services, "cancel", [captured], "Undoing…");
     const after = outcomeOf(captured);

@@ -2,8 +2,7 @@
 
 import { execFile } from "node:child_process";
 import type { Refusal } from "#types";
-import { MemoryError } from "./error";
-import { asError, reasonOf } from "./signal";
+import { asError, MemoryError } from "./error";
 
 const LARGEST_ANSWER = 64 * 1024 * 1024;
 
@@ -55,7 +54,7 @@ export function run(
       [...args],
       { signal, maxBuffer: LARGEST_ANSWER, windowsHide: true, encoding: "utf8", ...options },
       (error, stdout, stderr) => {
-        if (signal.aborted) reject(reasonOf(signal));
+        if (signal.aborted) reject(signal.reason as Error);
         else if (error === null) resolve({ code: 0, stdout, stderr });
         else if (typeof error.code === "number") resolve({ code: error.code, stdout, stderr });
         else if (error.killed || error.signal) resolve({ code: error.signal ?? "killed", stdout, stderr });

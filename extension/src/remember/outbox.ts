@@ -188,5 +188,5 @@ export class Outbox {
 /** Whether a drop is accepted: the folder is this user's since a worker ran there. */
 function isPrepared(folder: vscode.WorkspaceFolder): boolean {
   const path = folder.uri.fsPath;
-  return livingWorker(path, Date.now()) !== null || isOwnFile(ownerFile(path));
+  return livingWorker(path) !== null || isOwnFile(ownerFile(path));
 }

@@ -2,7 +2,6 @@
 
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
-import { asError, reasonOf } from "../core/signal";
 
 /** The last lines that are kept, to tell why a program failed. */
 const KEPT_LINES = 200;
@@ -25,7 +24,7 @@ export interface Ended {
 export function runLines(program: Run, signal: AbortSignal, onLine: (line: string) => void): Promise<Ended> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
-      reject(reasonOf(signal));
+      reject(signal.reason as Error);
       return;
     }
     const child = spawn(program.path, program.args, {
@@ -47,11 +46,11 @@ export function runLines(program: Run, signal: AbortSignal, onLine: (line: strin
     signal.addEventListener("abort", stop);
     child.on("error", (error) => {
       signal.removeEventListener("abort", stop);
-      reject(asError(error));
+      reject(error);
     });
     child.on("close", (code) => {
       signal.removeEventListener("abort", stop);
-      if (signal.aborted) reject(reasonOf(signal));
+      if (signal.aborted) reject(signal.reason as Error);
       else resolve({ code, output: kept.join("\n") });
     });
   });

@@ -55,7 +55,7 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
   /** Checks again if the worker, or whether anything is stored or has failed, is other than before. */
   private follow(folder: vscode.WorkspaceFolder): void {
     const path = folder.uri.fsPath;
-    const beat = livingWorker(path, Date.now());
+    const beat = livingWorker(path);
     const { succeeded = 0, failed = 0 } = beat?.counts ?? {};
     const now = JSON.stringify([existsSync(path), beat?.pid, succeeded > 0, failed]);
     const before = this.followed.get(path);

@@ -112,7 +112,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem> {
   }
 
   private running(folder: vscode.WorkspaceFolder): readonly InFlight[] {
-    return livingWorker(folder.uri.fsPath, Date.now())?.in_flight ?? [];
+    return livingWorker(folder.uri.fsPath)?.in_flight ?? [];
   }
 
   /** Follows a file that changed. A heartbeat matters only for the progress of what runs. */

@@ -25,7 +25,7 @@ function finder(setting = ""): Finder {
     home: folder,
     environment: { PATH: `${folder}/first:${folder}/second` },
   };
-  return new Finder(machine, new Environments(join(folder, "env")), () => setting, new Map());
+  return new Finder(machine, new Environments(join(folder, "env")), () => setting);
 }
 
 // The programs are shell scripts.
