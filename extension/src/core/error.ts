@@ -31,9 +31,6 @@ export function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What was caught, as an error. */
-export const asError = (caught: unknown): Error => (caught instanceof Error ? caught : new Error(String(caught)));
-
 /** Whether an error only says that the signal was aborted: the user cancelled, or a newer request replaced this one. */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && (error.name === "AbortError" || error.name === "TimeoutError");

@@ -2,7 +2,7 @@
 
 import { readFileSync, watch, type FSWatcher } from "node:fs";
 import type { EndedRecord, JobRecord, Kind, Results } from "#types";
-import { asError, MemoryError } from "./error";
+import { MemoryError } from "./error";
 import { recordFile, results } from "./layout";
 
 const LOOK_AGAIN_MS = 1000;
@@ -39,7 +39,7 @@ export function ended<K extends Kind>(workspace: string, jobId: string, signal: 
         const record = readRecord<K>(workspace, jobId);
         if (record !== null && record.success !== null) finish(() => resolve(record));
       } catch (error) {
-        finish(() => reject(asError(error)));
+        finish(() => reject(error instanceof Error ? error : new Error(String(error))));
       }
     };
     const timer = setInterval(look, LOOK_AGAIN_MS);
