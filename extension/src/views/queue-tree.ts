@@ -45,6 +45,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem> {
       new NewDay(() => this.pause.begin()),
       services.changes.onDidChange((change) => void this.follow(change)),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.reload()),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.reload()),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.reload()),
       services.command("cognee.retryJob", (item?: QueueItem, all?: QueueItem[]) => this.act("retry", item, all)),
       services.command("cognee.cancelJob", (item?: QueueItem, all?: QueueItem[]) => this.act("cancel", item, all)),
