@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -69,13 +70,13 @@ class Quotes:
 
         Ids and times are not phrases.
         """
-        self._rows: dict[str, dict[str, set[Words]]] = {}  # by the first word, then the second: "" where there is none
+        self._rows: dict[Words, set[Words]] = {}  # by the first two words, or the only one
         for text in said:
             for row in () if is_plain(text) else _telling(text):
-                self._rows.setdefault(row[0], {}).setdefault(_second(row), set()).add(row)
+                self._rows.setdefault(row[:2], set()).add(row)
         for text in others:
             for row in list(self._found(_words(text))):
-                self._rows[row[0]][_second(row)].discard(row)
+                self._rows[row[:2]].discard(row)
 
     def are_in(self, data: bytes) -> bool:
         """Whether the file's content quotes one of the memories."""
@@ -83,18 +84,11 @@ class Quotes:
 
     def _found(self, words: Sequence[str]) -> Iterator[Words]:
         """The phrases that occur in the words."""
-        for position, word in enumerate(words):
-            after = self._rows.get(word)
-            if after is not None:
-                for second in {"", _second(words[position : position + 2])}:
-                    for row in after.get(second, ()):
-                        if tuple(words[position : position + len(row)]) == row:
-                            yield row
-
-
-def _second(words: Sequence[str]) -> str:
-    """The second word, or "" for a single one."""
-    return words[1] if len(words) > 1 else ""
+        for position, pair in enumerate(pairwise([*words, ""])):
+            for beginning in (pair, pair[:1]):
+                for row in self._rows.get(beginning, ()):
+                    if tuple(words[position : position + len(row)]) == row:
+                        yield row
 
 
 def texts(memory: Memory) -> list[str]:
