@@ -207,7 +207,8 @@ def _of_jobs(
             record = spool.read_record(paths, job_id)
         except (OSError, ValueError, JobError):
             record = None  # recovery quarantines it as a rejected file, which is searched besides
-        group = _about(_read(paths.record(job_id)), _copy(workspace, job_id), record, targets, brings, accepted_until)
+        copy = _read(paths.copy(job_id)) or _read(paths.ended_copy(job_id))  # the worker's copy of the job file
+        group = _about(_read(paths.record(job_id)), copy, record, targets, brings, accepted_until)
         if group is not None:
             groups[group].append(job_id)
     return groups
@@ -234,11 +235,6 @@ def _would_bring(copy: bytes, record: Record, targets: ForgetTargets, brings: Br
         return not targets.ids.isdisjoint(brings(parse_copy(record.job_id, copy), record))
     except JobError:
         return False
-
-
-def _copy(workspace: Workspace, job_id: str) -> bytes:
-    """The worker's copy of the job file; empty if there is none."""
-    return _read(workspace.spool.copy(job_id)) or _read(workspace.spool.ended_copy(job_id))
 
 
 # --- other files ---

@@ -37,7 +37,6 @@ _SAME_SUBJECT = 3  # words that a note and a summary have in common
 _STATED = 0.6  # of a decision's words that stand in a note, which states it then
 _STORED_TOGETHER = 16  # at most so many memories in one transaction, and what is made in one slice
 
-Summarise = Callable[[Segment], SegmentSummary]
 Outcome = Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "failed"]
 Turns = Callable[["SessionCapture"], Iterator[Turn]]
 """The turns to keep of a session; sets its findings and redactions. Raises OSError if they cannot be read."""
@@ -78,7 +77,7 @@ class Tools:
     transactions."""
 
     turns: Turns
-    summarise: Summarise
+    summarise: Callable[[Segment], SegmentSummary]
     embed: Embed
     anchored: Callable[[Memory], Memory]
     store: Memories
