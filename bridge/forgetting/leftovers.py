@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -164,17 +165,17 @@ class Left(NamedTuple):
 
 
 def find(
-    workspace: Workspace, store: Memories, targets: ForgetTargets, brings: Brings, until: str, own: str, now: float
+    workspace: Workspace, store: Memories, targets: ForgetTargets, brings: Brings, own: str, now: datetime
 ) -> Left:
     """What is left of ``targets`` outside memory.db.
 
-    ``brings`` gives the ids that a job would store. Jobs accepted after ``until`` are not cancelled. ``own`` is the id
-    of the job that forgets. ``now`` is in seconds since 1970.
+    ``brings`` gives the ids that a job would store. Jobs accepted after ``now`` are not cancelled. ``own`` is the id of
+    the job that forgets.
     """
-    jobs = _of_jobs(workspace, targets, brings, until, own)
+    jobs = _of_jobs(workspace, targets, brings, now, own)
     rejected = [path.name for path in _files(workspace.spool.rejected) if _mentions(path, targets)]
     old = [path for path in _files(workspace.spool.inbox) if path.name.startswith(".") and path.suffix == ".tmp"]
-    parts = [path.name for path in old if now - _changed(path) > _PART_SECONDS and _mentions(path, targets)]
+    parts = [path.name for path in old if now.timestamp() - _changed(path) > _PART_SECONDS and _mentions(path, targets)]
     files = _of_files(workspace, targets)
     earlier, others = of_earlier(workspace, targets, store.extractions.data_ids(), store.workspace_id)
     raw, kept = (
@@ -197,7 +198,7 @@ def find(
 
 
 def _of_jobs(
-    workspace: Workspace, targets: ForgetTargets, brings: Brings, accepted_until: str, own: str
+    workspace: Workspace, targets: ForgetTargets, brings: Brings, now: datetime, own: str
 ) -> dict[str, list[str]]:
     paths = workspace.spool
     groups: dict[str, list[str]] = {"jobs": [], "doomed": [], "quoting": []}
@@ -208,14 +209,14 @@ def _of_jobs(
         except (OSError, ValueError, JobError):
             record = None  # recovery quarantines it as a rejected file, which is searched besides
         copy = _read(paths.copy(job_id)) or _read(paths.ended_copy(job_id))  # the worker's copy of the job file
-        group = _about(_read(paths.record(job_id)), copy, record, targets, brings, accepted_until)
+        group = _about(_read(paths.record(job_id)), copy, record, targets, brings, now)
         if group is not None:
             groups[group].append(job_id)
     return groups
 
 
 def _about(
-    record_bytes: bytes, copy: bytes, record: Record | None, targets: ForgetTargets, brings: Brings, accepted_until: str
+    record_bytes: bytes, copy: bytes, record: Record | None, targets: ForgetTargets, brings: Brings, now: datetime
 ) -> str | None:
     """The group that a job belongs to, or None."""
     mentions = targets.in_bytes(record_bytes) or targets.in_bytes(copy)
@@ -223,7 +224,7 @@ def _about(
         # The record of a succeeded job names the memories that it stored.
         would = record is not None and record.state != "succeeded" and _would_bring(copy, record, targets, brings)
         return "jobs" if mentions or would else None
-    was_before = record.accepted_at is not None and clock.parse(record.accepted_at) <= clock.parse(accepted_until)
+    was_before = record.accepted_at is not None and clock.parse(record.accepted_at) <= now
     if was_before and _would_bring(copy, record, targets, brings):
         return "doomed"
     return "quoting" if mentions else None
