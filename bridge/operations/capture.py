@@ -191,8 +191,8 @@ class CaptureRun:
         except OSError as error:
             why = str(error.strerror or error).removeprefix("not read: ").rstrip(".")
             item.outcome, item.reason = "failed", f"The transcript was not read: {why}."
-            for known_as in item.turns:  # another session may have the same turns, and be readable
-                item.known_turns.pop(known_as, None)
+            for turn_id in item.turns:  # another session may have the same turns, and be readable
+                item.known_turns.pop(turn_id, None)
         return item
 
     def _pause(self) -> None:
