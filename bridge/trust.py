@@ -352,12 +352,10 @@ def _is_unused(workspace: Workspace, sub: Path) -> bool:
         return all(map(_is_own_file, entries))
     if sub == workspace.spool.worker:
         own = (workspace.spool.lock, workspace.spool.earlier_files)
-        allowed = [
-            entry
+        return all(
+            entry in own or entry.suffix in (".lock", ".log") or _TEMPORARY_FILE.fullmatch(entry.name)
             for entry in entries
-            if entry in own or entry.suffix in (".lock", ".log") or _TEMPORARY_FILE.fullmatch(entry.name)
-        ]
-        return allowed == entries and all(map(_is_own_file, entries))
+        ) and all(map(_is_own_file, entries))
     return not entries
 
 

@@ -186,12 +186,7 @@ def _known_sources(former: Iterable[Compaction]) -> dict[str, Source]:
 
 
 def _rebuilt(
-    old: Memory,
-    sources: Sequence[Memory],
-    known: Mapping[str, Source],
-    store: Store,
-    effect: AppliedJob,
-    now: str,
+    old: Memory, sources: Sequence[Memory], known: Mapping[str, Source], store: Store, effect: AppliedJob, now: str
 ) -> tuple[Memory, Compaction]:
     """The record of the remaining sources, with the old record's status, and its entry in the history."""
     ordered = sorted(sources, key=lambda memory: (clock.parse(date_of(memory)), memory.number, memory.id))

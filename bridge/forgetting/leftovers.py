@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -69,13 +71,13 @@ class Quotes:
 
         Ids and times are not phrases.
         """
-        self._rows: dict[str, dict[str, set[Words]]] = {}  # by the first word, then the second: "" where there is none
+        self._rows: dict[Words, set[Words]] = {}  # by the first two words, or the only one
         for text in said:
             for row in () if is_plain(text) else _telling(text):
-                self._rows.setdefault(row[0], {}).setdefault(_second(row), set()).add(row)
+                self._rows.setdefault(row[:2], set()).add(row)
         for text in others:
             for row in list(self._found(_words(text))):
-                self._rows[row[0]][_second(row)].discard(row)
+                self._rows[row[:2]].discard(row)
 
     def are_in(self, data: bytes) -> bool:
         """Whether the file's content quotes one of the memories."""
@@ -83,18 +85,11 @@ class Quotes:
 
     def _found(self, words: Sequence[str]) -> Iterator[Words]:
         """The phrases that occur in the words."""
-        for position, word in enumerate(words):
-            after = self._rows.get(word)
-            if after is not None:
-                for second in {"", _second(words[position : position + 2])}:
-                    for row in after.get(second, ()):
-                        if tuple(words[position : position + len(row)]) == row:
-                            yield row
-
-
-def _second(words: Sequence[str]) -> str:
-    """The second word, or "" for a single one."""
-    return words[1] if len(words) > 1 else ""
+        for position, pair in enumerate(pairwise([*words, ""])):
+            for beginning in (pair, pair[:1]):
+                for row in self._rows.get(beginning, ()):
+                    if tuple(words[position : position + len(row)]) == row:
+                        yield row
 
 
 def texts(memory: Memory) -> list[str]:
@@ -170,17 +165,17 @@ class Left(NamedTuple):
 
 
 def find(
-    workspace: Workspace, store: Memories, targets: ForgetTargets, brings: Brings, until: str, own: str, now: float
+    workspace: Workspace, store: Memories, targets: ForgetTargets, brings: Brings, own: str, now: datetime
 ) -> Left:
     """What is left of ``targets`` outside memory.db.
 
-    ``brings`` gives the ids that a job would store. Jobs accepted after ``until`` are not cancelled. ``own`` is the id
-    of the job that forgets. ``now`` is in seconds since 1970.
+    ``brings`` gives the ids that a job would store. Jobs accepted after ``now`` are not cancelled. ``own`` is the id of
+    the job that forgets.
     """
-    jobs = _of_jobs(workspace, targets, brings, until, own)
+    jobs = _of_jobs(workspace, targets, brings, now, own)
     rejected = [path.name for path in _files(workspace.spool.rejected) if _mentions(path, targets)]
     old = [path for path in _files(workspace.spool.inbox) if path.name.startswith(".") and path.suffix == ".tmp"]
-    parts = [path.name for path in old if now - _changed(path) > _PART_SECONDS and _mentions(path, targets)]
+    parts = [path.name for path in old if now.timestamp() - _changed(path) > _PART_SECONDS and _mentions(path, targets)]
     files = _of_files(workspace, targets)
     earlier, others = of_earlier(workspace, targets, store.extractions.data_ids(), store.workspace_id)
     raw, kept = (
@@ -203,7 +198,7 @@ def find(
 
 
 def _of_jobs(
-    workspace: Workspace, targets: ForgetTargets, brings: Brings, accepted_until: str, own: str
+    workspace: Workspace, targets: ForgetTargets, brings: Brings, now: datetime, own: str
 ) -> dict[str, list[str]]:
     paths = workspace.spool
     groups: dict[str, list[str]] = {"jobs": [], "doomed": [], "quoting": []}
@@ -213,14 +208,15 @@ def _of_jobs(
             record = spool.read_record(paths, job_id)
         except (OSError, ValueError, JobError):
             record = None  # recovery quarantines it as a rejected file, which is searched besides
-        group = _about(_read(paths.record(job_id)), _copy(workspace, job_id), record, targets, brings, accepted_until)
+        copy = _read(paths.copy(job_id)) or _read(paths.ended_copy(job_id))  # the worker's copy of the job file
+        group = _about(_read(paths.record(job_id)), copy, record, targets, brings, now)
         if group is not None:
             groups[group].append(job_id)
     return groups
 
 
 def _about(
-    record_bytes: bytes, copy: bytes, record: Record | None, targets: ForgetTargets, brings: Brings, accepted_until: str
+    record_bytes: bytes, copy: bytes, record: Record | None, targets: ForgetTargets, brings: Brings, now: datetime
 ) -> str | None:
     """The group that a job belongs to, or None."""
     mentions = targets.in_bytes(record_bytes) or targets.in_bytes(copy)
@@ -228,7 +224,7 @@ def _about(
         # The record of a succeeded job names the memories that it stored.
         would = record is not None and record.state != "succeeded" and _would_bring(copy, record, targets, brings)
         return "jobs" if mentions or would else None
-    was_before = record.accepted_at is not None and clock.parse(record.accepted_at) <= clock.parse(accepted_until)
+    was_before = record.accepted_at is not None and clock.parse(record.accepted_at) <= now
     if was_before and _would_bring(copy, record, targets, brings):
         return "doomed"
     return "quoting" if mentions else None
@@ -240,11 +236,6 @@ def _would_bring(copy: bytes, record: Record, targets: ForgetTargets, brings: Br
         return not targets.ids.isdisjoint(brings(parse_copy(record.job_id, copy), record))
     except JobError:
         return False
-
-
-def _copy(workspace: Workspace, job_id: str) -> bytes:
-    """The worker's copy of the job file; empty if there is none."""
-    return _read(workspace.spool.copy(job_id)) or _read(workspace.spool.ended_copy(job_id))
 
 
 # --- other files ---

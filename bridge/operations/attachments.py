@@ -11,7 +11,7 @@ import gzip
 import json
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Line = dict[str, Any]
-Read = Callable[["Task[Any]", "Stores", "Progress"], Iterator[Line]]
 
 MOST_BYTES = 1024**3  # of what is attached to a job, before it is compressed
 _LINE_BYTES = 64 * 1024 * 1024
@@ -47,7 +46,7 @@ def attach(kind: Kind, copies: Sequence[JobCopy], stores: Stores, progress: Prog
     """
     from . import task_of_copy
 
-    read: Read = import_module(f"{__package__}.{BY_NAME[kind].module}").read_files
+    read = import_module(f"{__package__}.{BY_NAME[kind].module}").read_files
     outcomes: dict[str, Succeeded | Failed] = {}
     for copy in copies:
         with temporary_file(stores) as kept:

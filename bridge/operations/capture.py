@@ -191,8 +191,8 @@ class CaptureRun:
         except OSError as error:
             why = str(error.strerror or error).removeprefix("not read: ").rstrip(".")
             item.outcome, item.reason = "failed", f"The transcript was not read: {why}."
-            for known_as in item.turns:  # another session may have the same turns, and be readable
-                item.known_turns.pop(known_as, None)
+            for turn_id in item.turns:  # another session may have the same turns, and be readable
+                item.known_turns.pop(turn_id, None)
         return item
 
     def _pause(self) -> None:
@@ -359,13 +359,12 @@ def _undo(task: Task[Capture], receipt_id: str, stores: Stores, now: str, progre
     kept = {each: why for each in ids if (why := _reason_to_keep(each, store))}
     going = [each for each in ids if each not in kept]
     sessions = _sessions_of(going, store)
-    supersedes = [
+    supersedes = dict.fromkeys(
         each
         for item in receipt["items"]
         for part in ([memory["supersedes"] for memory in item["memories"]] + [item.get("superseded", [])])
         for each in part
-    ]
-    supersedes = list(dict.fromkeys(supersedes))
+    )
     revived = [each for each in supersedes if _was_superseded(each, store)]
     with store.change(now, [task.applied]) as change:
         change.dropped += going

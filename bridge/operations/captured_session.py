@@ -37,7 +37,6 @@ _SAME_SUBJECT = 3  # words that a note and a summary have in common
 _STATED = 0.6  # of a decision's words that stand in a note, which states it then
 _STORED_TOGETHER = 16  # at most so many memories in one transaction, and what is made in one slice
 
-Summarise = Callable[[Segment], SegmentSummary]
 Outcome = Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "failed"]
 Turns = Callable[["SessionCapture"], Iterator[Turn]]
 """The turns to keep of a session; sets its findings and redactions. Raises OSError if they cannot be read."""
@@ -78,7 +77,7 @@ class Tools:
     transactions."""
 
     turns: Turns
-    summarise: Summarise
+    summarise: Callable[[Segment], SegmentSummary]
     embed: Embed
     anchored: Callable[[Memory], Memory]
     store: Memories
@@ -121,27 +120,27 @@ def _own(turns: Iterator[Turn], capture: SessionCapture) -> Iterator[Turn]:
     waiting: deque[_ComparedTurn] = deque()
     row: deque[_ComparedTurn] = deque(maxlen=RUN)
     for turn in turns:
-        heard = _ComparedTurn(turn, turn)
+        compared = _ComparedTurn(turn, turn)
         known = [not _is_own(each, capture) for each in ([] if waiting or row else opening_digests(turn))]
         if any(known):  # a product's words; the question comes last, if it is another one
             before, _, question = turn.text.rstrip().rpartition("\n")
-            heard.kept = replace(turn, text="" if before and all(known) else question)
-        waiting.append(heard)
-        known_as = turn_digest(turn)
+            compared.kept = replace(turn, text="" if before and all(known) else question)
+        waiting.append(compared)
+        turn_id = turn_digest(turn)
         if turn.text:
-            capture.new_turns.append(known_as is None or capture.known_turns.get(known_as) != session)
-        if known_as is not None:
-            heard.is_copy = not _is_own(known_as, capture)
+            capture.new_turns.append(turn_id is None or capture.known_turns.get(turn_id) != session)
+        if turn_id is not None:
+            compared.is_copy = not _is_own(turn_id, capture)
         if turn.text and not turn.part:
-            row.append(heard)
+            row.append(compared)
             run = run_digest([each.turn for each in row])
             if run is not None and not _is_own(run, capture):
                 for each in row:
                     each.is_copy = True
         while len(waiting) >= RUN and len(row) == RUN and waiting[0] is not row[1] and waiting[0] is not row[2]:
             yield from _counted(waiting.popleft(), capture)
-    for heard in waiting:
-        yield from _counted(heard, capture)
+    for compared in waiting:
+        yield from _counted(compared, capture)
 
 
 def _is_own(digest: str, capture: SessionCapture) -> bool:
@@ -153,12 +152,12 @@ def _is_own(digest: str, capture: SessionCapture) -> bool:
     return True
 
 
-def _counted(heard: _ComparedTurn, capture: SessionCapture) -> Iterator[Turn]:
-    if heard.is_copy:
+def _counted(compared: _ComparedTurn, capture: SessionCapture) -> Iterator[Turn]:
+    if compared.is_copy:
         capture.findings.left_out[COPIED] += 1
         return
     capture.read_turns += 1
-    yield heard.kept
+    yield compared.kept
 
 
 def _unless_cut_off(turns: Iterator[Turn], known: Sequence[CapturedSegment], capture: SessionCapture) -> Iterator[Turn]:

@@ -264,7 +264,9 @@ def _apply(preview: Preview, applied: AppliedJob, asked_at: str, store: Store, n
     before = [_source(store, each, digest, asked_at) for each, digest in preview.sources]
     made = previews.compaction_of(preview, record.id, applied, now, before)
     with store.change(now, [applied]) as change:
-        change.statuses += (_superseded(source, now) for source in made.sources)
+        change.statuses += (
+            StatusChange(each.memory_id, "Superseded", each.status_set_at or now) for each in made.sources
+        )
         change.compactions.append(made)
         change.additions.append(Addition(record, applied.job_id))
         for pair in preview.both_hold:
@@ -294,10 +296,6 @@ def _source(store: Store, memory: str, digest: str, asked_at: str) -> Source:
     assert known.status is not None
     set_at = max(filter(None, (known.status_set_at, asked_at)), key=clock.parse)
     return Source(memory, digest, known.status, set_at)
-
-
-def _superseded(source: Source, now: str) -> StatusChange:
-    return StatusChange(source.memory_id, "Superseded", source.status_set_at or now)
 
 
 # --- the result ---

@@ -42,7 +42,7 @@ def _what_is_left(stores: Stores, memory_ids: list[str], now: datetime) -> Chang
     topics = consequences.topics_that_go(store, going)
     targets = ForgetTargets(frozenset(memory_ids), frozenset(topics), forget.quotes_of(store, going))
     brings = forget.what_jobs_bring(store.workspace_id)
-    plan = leftovers.find(stores.workspace, store, targets, brings, at, "", now.timestamp()).plan
+    plan = leftovers.find(stores.workspace, store, targets, brings, "", now).plan
     if not going and plan == Plan(()):
         return None
     plan = plan._replace(forgotten=tuple(memory_ids))

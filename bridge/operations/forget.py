@@ -87,7 +87,7 @@ def _begin(task: Task[Forget], applied: AppliedJob, stores: Stores, now: datetim
     ids = frozenset((*scope.ids, *old, *elsewhere))
     targets = ForgetTargets(ids, frozenset(topics), quotes_of(store, going))
     brings = what_jobs_bring(store.workspace_id)
-    left = leftovers.find(stores.workspace, store, targets, brings, at, task.job_id, now.timestamp())
+    left = leftovers.find(stores.workspace, store, targets, brings, task.job_id, now)
     plan = _plan(scope, changes, left)
     embedded = list(embedded_texts(store, going))
     quoting = [given for given in store.all_feedback() if targets.in_bytes(_encoded(given.query, given.note))]

@@ -7,8 +7,9 @@ them.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, BinaryIO, cast
 
 from jobs.check import check
@@ -79,26 +80,12 @@ def inspect(file: BinaryIO, slices: Slices) -> Checked:
             checked.highest_number = max(checked.highest_number, memory.number)
         if _strays(line, memory):
             checked.strays.append(number)
-    for record_id in sources_in_a_circle({record_id: sources for record_id, (_, sources) in records.items()}):
-        raise invalid(records[record_id][0], f"The record {record_id} merged itself, or a record that merged it.")
+    try:
+        TopologicalSorter({record_id: sources for record_id, (_, sources) in records.items()}).prepare()
+    except CycleError as error:
+        number, record_id = min((records[each][0], each) for each in error.args[1])
+        raise invalid(number, f"The record {record_id} merged itself, or a record that merged it.") from None
     return checked
-
-
-def sources_in_a_circle(sources: Mapping[str, Sequence[str]]) -> list[str]:
-    """The records that are among their own sources, at once or through other records, and those that merged one of
-    them. ``sources``: record id -> ids of the memories that it merged."""
-    waits = {record: sum(source in sources for source in merged) for record, merged in sources.items()}
-    merged_by: dict[str, list[str]] = {}
-    for record, merged in sources.items():
-        for source in merged:
-            merged_by.setdefault(source, []).append(record)
-    ready = [record for record, count in waits.items() if not count]
-    while ready:
-        for record in merged_by.get(ready.pop(), ()):
-            waits[record] -= 1
-            if not waits[record]:
-                ready.append(record)
-    return [record for record, count in waits.items() if count]
 
 
 def lines(file: BinaryIO) -> Iterator[tuple[int, Line]]:

@@ -601,6 +601,7 @@ BAD_FILES = [
     ([HEADER, _with(GOOD, decisions=["a"] * 300_001), END], 2, "metadata.decisions"),
     ([HEADER, GOOD, merged("r", "a", "r"), END], 3, "merged itself"),
     ([HEADER, merged("r", "s"), merged("s", "t"), merged("t", "r", "a"), END], 2, "a record that merged it"),
+    ([HEADER, merged("r", "s", "t", "t"), merged("s", "s"), merged("t", "a"), END], 3, "merged itself"),
     ([HEADER, GOOD, HEADER, END], 3, "A line of the type header cannot stand behind one of memory."),
     ([HEADER, END, GOOD], 3, "cannot stand behind one of end."),
     ([HEADER, GOOD, {"type": "end", "sha256": "0" * 64}], 3, "The checksum does not fit"),
@@ -619,11 +620,6 @@ def test_a_bad_file_is_refused_whole_by_its_line(here: WithFakeGraph, lines: lis
     assert error.details["line"] == number
     assert "Nothing was stored." in error.remediation
     assert here.store.count() == 0
-
-
-def test_records_that_merged_records_are_in_no_circle() -> None:
-    assert export_file.sources_in_a_circle({"r": ["s", "t", "t", "x"], "s": ["t"], "t": ["x"]}) == []
-    assert export_file.sources_in_a_circle({"r": ["s"], "s": ["s"], "t": ["x"]}) == ["r", "s"]
 
 
 def test_a_line_of_gigabytes_is_not_read_whole(here: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,19 +157,9 @@ class _Conversation:
         return f"line {number}" if not self._part else f"{self._path.name} line {number}"
 
     def _add(self, speaker: Any, said: Reply, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
-        yield from self._builder.add(
-            Turn(
-                speaker,
-                said.text,
-                self._place(number),
-                moment(record.get("timestamp")),
-                text(record, "cwd"),
-                text(record, "gitBranch"),
-                part,
-                said.files,
-                Counter(said.tools),
-            )
-        )
+        place, at, tools = self._place(number), moment(record.get("timestamp")), Counter(said.tools)
+        folder, branch = text(record, "cwd"), text(record, "gitBranch")
+        yield from self._builder.add(Turn(speaker, said.text, place, at, folder, branch, part, said.files, tools))
 
     def _part_of(self, head: Head, record: dict[str, Any] | None = None) -> str:
         """The part of a record. One that is not parsed is remembered as well, since later ones may name it."""

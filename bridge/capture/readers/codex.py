@@ -67,23 +67,19 @@ def of_user(payload: dict[str, Any], left_out: Counter[str]) -> str:
     """What the person said in a message of the user."""
     said = []
     content = payload.get("content")
-    kinds = _kinds(payload)
+    # What newer versions say of each text.
+    kinds = items(payload, "internal_chat_message_metadata_passthrough", "content_item_kinds")
     for number, item in enumerate(content if isinstance(content, list) else [content]):
         text = item.get("text") if isinstance(item, dict) else item
         if not isinstance(text, str):
             left_out[IMAGE] += 1
             continue
         kind = kinds[number] if number < len(kinds) else None
-        if (kind is not None and not kind.startswith("user.")) or is_by_tool(text):
+        if (isinstance(kind, str) and not kind.startswith("user.")) or is_by_tool(text):
             left_out[OWN_TEXT] += 1
             continue
         said.append(_IMAGE_TAG.sub("", _REQUEST.sub("", text)).strip())
     return "\n\n".join(filter(None, said))
-
-
-def of_assistant(payload: dict[str, Any]) -> str:
-    """What the assistant said in a message."""
-    return "\n\n".join(_texts(payload))
 
 
 def _texts(payload: dict[str, Any]) -> tuple[str, ...]:
@@ -131,12 +127,6 @@ def _parsed(value: Any) -> Any:
     """An object that is given as JSON; any other value as it is."""
     is_json = isinstance(value, str) and value[:1] == "{"
     return parsed(value.encode("utf-8", "surrogatepass"), Findings()) if is_json else value
-
-
-def _kinds(payload: dict[str, Any]) -> list[str | None]:
-    """What newer versions say of each text; empty for older ones."""
-    kinds = items(payload, "internal_chat_message_metadata_passthrough", "content_item_kinds")
-    return [kind if isinstance(kind, str) else None for kind in kinds]
 
 
 def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
@@ -246,7 +236,7 @@ class _Rollout:
             self._prompts += bool(words)
             self._folder = self._folder or folder_of(payload)
         elif kind == "message" and payload.get("role") == "assistant":
-            words = of_assistant(payload)
+            words = "\n\n".join(_texts(payload))
             self._calls.say(words)
         elif kind == "message":  # of the system or the developer
             left_out[OWN_TEXT] += 1

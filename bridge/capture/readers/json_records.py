@@ -38,32 +38,19 @@ def lines(
     ``takes_all``: also blank lines, and a last line without its end, as people's own files have it.
     """
     remaining = os.fstat(file.fileno()).st_size - file.tell()
-    number = 0
-    while remaining > 0 and (line := file.readline(min(limit + 1, remaining))):
-        number += 1
-        remaining -= len(line)
-        findings.bytes_read += len(line)
-        if line.endswith(b"\n") or (takes_all and len(line) <= limit):
-            if takes_all or not line.isspace():
-                yield number, line
-            continue
-        skipped, is_complete = _skip_line(file, remaining) if len(line) > limit else (0, False)
-        remaining -= skipped
-        findings.bytes_read += skipped
-        if is_complete:
-            findings.left_out[OVERSIZED] += 1
-        else:
-            findings.unfinished = True
-
-
-def _skip_line(file: BinaryIO, remaining: int) -> tuple[int, bool]:
-    """Read to the end of the line. Returns the number of bytes, and whether the line has an end."""
-    skipped = 0
-    while remaining > skipped and (piece := file.readline(min(2**20, remaining - skipped))):
-        skipped += len(piece)
-        if piece.endswith(b"\n"):
-            return skipped, True
-    return skipped, False
+    number, goes_on = 0, False  # whether the line goes on after what was read of it, so that it is left out
+    while remaining > 0 and (piece := file.readline(min(limit + 1, remaining))):
+        remaining -= len(piece)
+        findings.bytes_read += len(piece)
+        number += not goes_on
+        has_end = piece.endswith(b"\n")
+        if goes_on or not (has_end or (takes_all and len(piece) <= limit)):
+            goes_on = not has_end
+            if has_end:
+                findings.left_out[OVERSIZED] += 1
+        elif takes_all or not piece.isspace():
+            yield number, piece
+    findings.unfinished = findings.unfinished or goes_on
 
 
 def record(line: bytes, findings: Findings) -> dict[str, Any] | None:
