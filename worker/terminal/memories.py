@@ -17,7 +17,7 @@ from ..calls import memories as calls
 from ..calls.call import Scope
 from ..wording import age, counted, cut, shortened
 from .command_line import Given, added, command, group, limit, named_topic, option, topic, verb
-from .hits import given
+from .hits import feedback_counts
 from .output import Envelope, facts, notes, say, table, warn
 from .process_commands import require_positive, target, writing
 
@@ -191,7 +191,7 @@ def show_memory(answer: Envelope) -> None:
             ("hidden", "It is stored, but queries do not return it." if memory["hidden"] else ""),
             ("made of", memory["migrated_from"] or ""),
             ("became", ", ".join(memory["migrated_to"])),
-            ("feedback", given(memory["feedback"])),
+            ("feedback", feedback_counts(memory["feedback"])),
             ("said", " ".join(one["note"] for one in memory["feedback"]["given"] if one["note"])),
             ("merged", counted(len(memory["sources"]), "memory") if memory["sources"] else ""),
             ("captured", _captured_from(memory["captured_from"])),
