@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 MAX_HOURS = 24 * 366
 MAX_IDS = 1000
 CORRELATION_ID = "[!-~]{1,256}"
-_SECONDS = 5.0
 
 
 def activity(scope: Scope, *, hours: float, buckets: int) -> Activity:
@@ -205,7 +204,7 @@ def submit(scope: Scope, settings: Settings, body: bytes, correlation_id: str | 
 
 def one(scope: Scope, *, verb: str, job_id: str) -> Asked:
     """Make a request about one job."""
-    outcome = requests.ask(scope.workspace, verb, [_valid(job_id)], _SECONDS)
+    outcome = requests.ask(scope.workspace, verb, [_valid(job_id)], requests.REQUEST_SECONDS)
     for _, error in outcome.skipped:
         raise error
     return {**SUCCESS, **outcome.jobs[0]}
@@ -227,7 +226,7 @@ def many(
         raise JobError("ARGUMENT_INVALID", f"job_ids is a list of 1 to {MAX_IDS} ids, without another selection.")
     elif not all(isinstance(each, str) and 1 <= len(each) <= 255 for each in job_ids):
         raise JobError("ARGUMENT_INVALID", "job_ids is a list of texts.")
-    outcome = requests.ask(scope.workspace, verb, job_ids, _SECONDS)
+    outcome = requests.ask(scope.workspace, verb, job_ids, requests.REQUEST_SECONDS)
     asked = [each for each in outcome.jobs if each["requested"]]
     return {
         **SUCCESS,
