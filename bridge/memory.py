@@ -177,6 +177,11 @@ class Memory(NamedTuple):
         return self.content is not None and self.metadata.status in ("Active", "DecisionRecord")
 
     @property
+    def status_before_merge(self) -> Status:
+        """The status that a merged memory had: only records and active summaries can be merged."""
+        return "DecisionRecord" if self.kind == "decision_record" else "Active"
+
+    @property
     def dated_at(self) -> str | None:
         """When its age begins, as ``dated_at`` says."""
         return dated_at(self.kind, self.metadata.created_at, self.metadata.source_created_at, self.stored_at)

@@ -354,11 +354,6 @@ def _type(name: str) -> Any:
     return eval(Settings.__annotations__[name])  # noqa: S307 - ours, and of one alone, since questions wait for it
 
 
-def names() -> list[str]:
-    """The names of all settings."""
-    return list(SETTINGS)
-
-
 def user_file(settings: Settings) -> Path:
     """The user's own file of settings."""
     return settings.config_folder / "config.toml"

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+# Receives ``done``, ``total`` and ``message`` at points where the work may pause: other jobs may run over the same
+# stores before the call returns. Never call it inside a transaction.
 Progress = Callable[[dict[str, Any]], None]
 
 SLICE_SECONDS = 0.5  # the target length of a slice
@@ -19,11 +21,7 @@ def ignore_progress(progress: dict[str, Any]) -> None:
 
 
 class Slices:
-    """Counts finished items and calls ``progress`` once per slice.
-
-    ``progress`` gets ``done``, ``total`` and ``message``; it may run other jobs before it returns. So call
-    ``advance`` at safe points only, never inside a transaction.
-    """
+    """Counts finished items and calls ``progress`` once per slice. So call ``advance`` at safe points only, as that."""
 
     def __init__(self, progress: Progress, message: str, total: int) -> None:
         self._progress = progress

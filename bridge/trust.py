@@ -157,7 +157,7 @@ def _inspect_readable(workspace: Workspace, config_folder: Path) -> TrustState:
         raise JobError("WORKSPACE_NOT_TRUSTED", message, remediation=remedy) from error
 
 
-def settings_of(workspace: Workspace, overrides: Mapping[str, Any] | None = None) -> Settings:
+def settings_of(workspace: Workspace) -> Settings:
     """The effective settings in a workspace, including those that its own ``.env`` is allowed to set.
 
     Raises JobError: WORKSPACE_MISSING, WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
@@ -165,8 +165,8 @@ def settings_of(workspace: Workspace, overrides: Mapping[str, Any] | None = None
     from .settings import load  # not at the top: hooks of other tools need the check alone
 
     _require_there(workspace)
-    state = require_trusted(workspace, load(overrides).config_folder)
-    return load(overrides, workspace_env=workspace.env_file, trusted=state.trusted)
+    state = require_trusted(workspace, load().config_folder)
+    return load(workspace_env=workspace.env_file, trusted=state.trusted)
 
 
 def open_workspace(path: str | Path | None, start: Path, *, anywhere: bool = False) -> tuple[Workspace, Settings]:
@@ -271,13 +271,6 @@ def _one_at_a_time(config_folder: Path) -> Iterator[None]:
         raise _unwritable(error, folder) from error
 
 
-def disown(workspace: Workspace, config_folder: Path) -> None:
-    """Remove the workspace from the user's list, before its folders are deleted. Raises OSError."""
-    owner = inspect_trust(workspace, config_folder).owner
-    if owner is not None:
-        files.remove(_list_entry(config_folder, owner))
-
-
 def marked_folders(workspace: Workspace, config_folder: Path) -> dict[Path, str]:
     """The workspace's folders that this user's programs made, each with the id in its mark; the job folder is last."""
     found = {folder: _read_marker(workspace, folder) for folder in reversed(_guarded(workspace))}
@@ -295,7 +288,7 @@ def entry_of_all_marks(workspace: Workspace, config_folder: Path, state: TrustSt
 
 
 def unlist(workspace: Workspace, config_folder: Path, owner: str) -> bool:
-    """Remove an id from the user's list, after the workspace's folders were deleted. Returns whether it was removed.
+    """Remove an id of a workspace that is deleted from the user's list. Returns whether it was removed.
 
     It stays if the folder of its first use is another one that still has the mark: the workspace was a copy of it.
     Raises OSError.
@@ -401,6 +394,16 @@ def _write_list_entry(config_folder: Path, owner: str, workspace: Workspace, tru
 
     entry = {"trusted": trusted, "first_path": str(workspace.root), "written_at": clock.iso(clock.now())}
     write_entry(_list_entry(config_folder, owner), entry)
+
+
+def entry_path(workspace: Workspace, config_folder: Path, folder: str) -> Path | None:
+    """The file in a folder of the user's configuration that says something of a workspace. None for a workspace that is
+    not this user's, or not a workspace yet."""
+    try:
+        owner = inspect_trust(workspace, config_folder).owner
+    except OSError:
+        return None
+    return None if owner is None else config_folder / folder / f"{owner}.json"
 
 
 def write_entry(path: Path, entry: Mapping[str, Any]) -> None:

@@ -66,7 +66,8 @@ def submit(
     try:
         data, digest = encode(job), job_digest(kind, payload)
     except (TypeError, ValueError, RecursionError) as error:
-        raise JobError("JOB_INVALID", f"The job cannot be written as JSON: {error}.") from error
+        why = "a text in it is not valid UTF-8" if isinstance(error, UnicodeError) else error
+        raise JobError("JOB_INVALID", f"The job cannot be written as JSON: {why}.") from error
     check(job_id, data)
 
     def require_free() -> None:

@@ -47,11 +47,6 @@ class Exchange:
     prose: int = 0
     spoken: int = 0
 
-    @property
-    def first(self) -> Turn:
-        """The turn that it begins with."""
-        return self.turns[0]
-
     def add(self, turn: Turn) -> None:
         """Appends a turn. All turns of one side chain become one."""
         if not turn.part:
@@ -72,11 +67,6 @@ class Exchange:
         question = _beginning((turn for turn in self.turns if turn.speaker == "user"), _QUESTION_CHARACTERS)
         answer = _beginning((turn for turn in self.turns if turn.speaker != "user"), _ANSWER_CHARACTERS)
         return f"{question} {answer}".strip()
-
-
-def begins_exchange(turn: Turn, current: Exchange) -> bool:
-    """Whether a turn begins a new exchange: the person speaks, and the current one has begun."""
-    return not turn.part and turn.speaker == "user" and current.spoken > 0
 
 
 def prose(turn: Turn) -> int:
@@ -129,7 +119,8 @@ def segments(turns: Iterable[Turn], embed: Embed, limits: Limits = DEFAULTS) -> 
     for turn in turns:
         at = None if turn.part else _time(turn.at)
         hard = None if turn.part else _hard_cut(turn, at, last_at, limits)
-        if current.spoken and (hard or begins_exchange(turn, current) or _is_too_large((current,), turn, limits)):
+        asks = not turn.part and turn.speaker == "user"
+        if current.spoken and (hard or asks or _is_too_large((current,), turn, limits)):
             held.exchanges.append(current)
             current = Exchange()
         if hard:
@@ -171,7 +162,7 @@ class _Held:
         gaps = self._gaps(self.exchanges if is_complete else self.exchanges[:-1])
         begin, cuts = 0, []
         for gap in range(1, gaps.count):
-            begins = self.exchanges[gap].first.speaker == "user" and gaps.length(gap, gap + 1) >= self._limits.least
+            begins = self.exchanges[gap].turns[0].speaker == "user" and gaps.length(gap, gap + 1) >= self._limits.least
             if not begins or gaps.length(begin, gap) < self._limits.window:
                 continue
             difference = gaps.difference(gap, begin, _AHEAD)
@@ -261,7 +252,6 @@ class Gaps:
         self._lengths = [len(subject) for subject in subjects]
         self._vectors = embed(subjects)
         self._window = window
-        self._known: dict[tuple[int, int], float | None] = {}
 
     def length(self, first: int, end: int) -> int:
         """The characters of these subjects."""
@@ -269,9 +259,11 @@ class Gaps:
 
     def similarity(self, gap: int, begin: int) -> float | None:
         """The cosine of the two sides, of exchanges from ``begin`` on. None if too little was said after the gap."""
-        if (gap, begin) not in self._known:
-            self._known[gap, begin] = self._similarity(gap, begin)
-        return self._known[gap, begin]
+        if gap >= self.count:
+            return None
+        before, _ = self._mean(range(gap - 1, begin - 1, -1))
+        after, is_full = self._mean(range(gap, self.count))
+        return float(before @ after) if is_full else None
 
     def difference(self, gap: int, begin: int, ahead: int) -> float | None:
         """How unlike the two sides are, and half of how much more alike the sides of the gaps around are.
@@ -292,13 +284,6 @@ class Gaps:
                 break
             left = found
         return 1 - here + (left - here + right - here) / 2
-
-    def _similarity(self, gap: int, begin: int) -> float | None:
-        if gap >= self.count:
-            return None
-        before, _ = self._mean(range(gap - 1, begin - 1, -1))
-        after, is_full = self._mean(range(gap, len(self._lengths)))
-        return float(before @ after) if is_full else None
 
     def _mean(self, exchanges: Iterable[int]) -> tuple[NDArray[np.float32], bool]:
         """The direction of the exchanges nearest to a gap, and whether they fill the window."""

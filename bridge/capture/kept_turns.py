@@ -101,9 +101,7 @@ def turn_digest(turn: Turn) -> str | None:
     """
     if turn.at is None or not turn.text:
         return None
-    return hashlib.sha256("\0".join((turn.at, turn.speaker, turn.text)).encode("utf-8", "surrogatepass")).hexdigest()[
-        :12
-    ]
+    return _short_digest(turn.at, turn.speaker, turn.text)
 
 
 def opening_digests(turn: Turn) -> list[str]:
@@ -112,8 +110,7 @@ def opening_digests(turn: Turn) -> list[str]:
     """
     if turn.speaker != "user" or turn.part or len(turn.text) < OPENING:
         return []
-    parts = (turn.text[:OPENING], turn.text)
-    return ["o" + hashlib.sha256(part.encode("utf-8", "surrogatepass")).hexdigest()[:12] for part in parts]
+    return ["o" + _short_digest(part) for part in (turn.text[:OPENING], turn.text)]
 
 
 def run_digest(turns: Sequence[Turn]) -> str | None:
@@ -122,8 +119,11 @@ def run_digest(turns: Sequence[Turn]) -> str | None:
     """
     if len(turns) < RUN or sum(len(turn.text) for turn in turns) < _LEAST_RUN:
         return None
-    said = "\0".join(part for turn in turns for part in (turn.speaker, turn.text))
-    return "w" + hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return "w" + _short_digest(*(part for turn in turns for part in (turn.speaker, turn.text)))
+
+
+def _short_digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _normal(path: Path | str) -> str:

@@ -104,8 +104,8 @@ def _is_fragment(part: str) -> bool:
     return len(part) < _ALONE and says and not _asks(part)
 
 
-def _asks(*texts: str) -> bool:
-    return any(text.endswith(("?", "？", "؟")) for text in texts)
+def _asks(text: str) -> bool:
+    return text.endswith(("?", "？", "؟"))
 
 
 def _sentences(paragraph: str) -> Iterator[str]:

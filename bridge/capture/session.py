@@ -43,16 +43,14 @@ class Transcript:
     """Where a session is kept: a file, or a row of a tool's database.
 
     ``version`` changes whenever the session may have changed, such as size and time of the file. ``title`` is the
-    tool's own name of the session, if it keeps one. ``size`` is in bytes; None where a database holds many sessions.
-    ``folder`` is where the session ran, for a tool whose transcripts do not say it. ``source`` is the file of which
-    ``path`` is a copy.
+    tool's own name of the session, if it keeps one. ``folder`` is where the session ran, for a tool whose transcripts
+    do not say it. ``source`` is the file of which ``path`` is a copy.
     """
 
     tool: str
     session_id: str
     path: Path
     version: str
-    size: int | None = None
     modified_at: str | None = None
     title: str | None = None
     folder: str | None = None
@@ -83,7 +81,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one speaker said before the other spoke again.
+    """What one speaker said before the other spoke again; of a record, what it adds to that.
 
     ``place`` is where the turn begins in the transcript, such as ``line 12``. ``folder`` and ``branch`` are those in
     which it was said, if the tool records them. ``part`` is empty for the conversation itself, and the id of a side

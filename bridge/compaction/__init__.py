@@ -9,7 +9,8 @@ language model. In reading order:
 ``duplicates``: groups of texts that say the same, and pairs of close vectors.
 ``conflicts``: pairs of decisions that cannot both hold, found by rules.
 ``statements``: a decision parsed into clauses, as the rules compare them.
-``lexicon``: the word tables behind the rules.
+``labels``: the numbers by which things of one name are told apart.
+``lexicon``: the words behind the rules: their tables and stems.
 ``narrative``: the record's narrative from a template.
 ``judgement``: the language model's part: doubtful conflicts and the narrative.
 ``previews``: previews of compactions, stored under their digest.

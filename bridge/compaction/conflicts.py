@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import lexicon
-from .statements import NAMED, Clause, are_of_two_things, clauses
+from .labels import are_of_two_things
+from .statements import NAMED, Clause, clauses
 
 ConflictKind = Literal["negation", "choice", "value", "toggle", "reversal"]
 SubjectRelation = Literal["same", "earlier is narrower", "later is narrower", "apart"]
@@ -169,7 +170,7 @@ def _remove_opposites(only_a: set[str], only_b: set[str], heads: frozenset[str])
 
     ``heads`` are the words that describe the state of a thing; only among them do opposite states count.
     """
-    pairs = [(one, other) for one in only_a for other in lexicon.opposite_actions_of(one) & only_b]
+    pairs = [(one, other) for one in only_a for other in lexicon.OPPOSITE_ACTIONS.get(one, frozenset()) & only_b]
     states = ((one, other) for one in only_a & heads for other in lexicon.opposite_states_of(one) & only_b)
     pairs += [(one, other) for one, other in states if other in heads]
     for one, other in pairs:

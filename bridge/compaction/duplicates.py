@@ -19,7 +19,8 @@ from ..embedding.embedder import Vectors
 from ..text.decision_lines import wording
 from . import lexicon
 from .conflicts import compare_clauses
-from .statements import Clause, canonical, clauses
+from .lexicon import canonical
+from .statements import Clause, clauses
 
 _ROWS_PER_BLOCK = 512
 

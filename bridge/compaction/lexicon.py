@@ -1,12 +1,16 @@
-"""The word tables of the conflict detector, as stems (see ``stem``), and the stemmer.
+"""The words of the conflict detector: their tables, as stems (see ``stem``), the stemmer, and how a text is split.
 
 English only. In other languages the detector finds no conflicts, neither right nor wrong ones.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
+
+TOKEN = re.compile(r"\d+(?:[.,]\d+)*(?![\w-])|\w(?:[\w./+#'-]*[\w+#])?|,")
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def stem(word: str) -> str:
@@ -96,6 +100,14 @@ PREPOSITIONS = frozenset(
     " except within without per between against until behind inside outside upon whenever where which who than"
     " because".split()
 )
+_WITHOUT_MEANING = {",", "reversing", "instead"}.union(STOP_WORDS, NEGATIONS, PREPOSITIONS, ADDITIONS)
+
+
+def carries_meaning(word: str) -> bool:
+    """Whether a word says something of the matter."""
+    return word not in _WITHOUT_MEANING
+
+
 # These exclude or take one side, so that the same words behind another preposition have another meaning.
 SIDED_PREPOSITIONS = frozenset(
     "without except unless outside inside against until before after over under from".split()
@@ -154,6 +166,13 @@ _SYNONYMS = {
 }  # fmt: skip
 SYNONYMS = {stem(other): stem(word) for word, others in _SYNONYMS.items() for other in others.split()}
 
+
+def canonical(token: str) -> str:
+    """The form of a word in the tables: its stem, or that of its synonym there."""
+    token_stem = stem(token)
+    return SYNONYMS.get(token_stem, token_stem)
+
+
 _Opposites = dict[str, frozenset[str]]
 
 
@@ -169,7 +188,7 @@ def _pairs(table: str) -> _Opposites:
 
 
 # Actions and those that undo them.
-_OPPOSITE_ACTIONS = _pairs(
+OPPOSITE_ACTIONS = _pairs(
     "enable/disable allow/forbid,deny,block,prohibit,disallow,reject permit/forbid,deny,prohibit require/optional"
     " add/remove,drop,delete keep/remove,drop,delete,discard,split,replace accept/reject,refuse show/hide join/split"
     " include/exclude start/stop lock/unlock merge/rebase increase/decrease,reduce raise/lower,reduce grow/shrink"
@@ -182,12 +201,6 @@ _OPPOSITE_STATES = _pairs(
     " ascending/descending visible/hidden plain/encrypted blocking/non-blocking local/remote locally/remotely"
     " shared/separate together/apart foreground/background single/multiple"
 )
-
-
-@cache
-def opposite_actions_of(word: str) -> frozenset[str]:
-    """The stems of the actions that undo an action."""
-    return _OPPOSITE_ACTIONS.get(word, frozenset())
 
 
 @cache
@@ -232,6 +245,4 @@ _CLASSES = (
     "linux windows macos", "websocket sse polling webhook", "gzip brotli zstd lz4",
 )  # fmt: skip
 # Stem -> number of its class; things of one class usually replace each other.
-CLASS_OF = {
-    SYNONYMS.get(stem(word), stem(word)): number for number, words in enumerate(_CLASSES) for word in words.split()
-}
+CLASS_OF = {canonical(word): number for number, words in enumerate(_CLASSES) for word in words.split()}

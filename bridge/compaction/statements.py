@@ -9,38 +9,23 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import takewhile
 from typing import NamedTuple
 
 from . import lexicon
-from .lexicon import stem
+from .labels import is_label
+from .lexicon import NUMBER, TOKEN, canonical, carries_meaning
 
 Quantities = dict[str, tuple[float | str, ...]]
 
-_TOKEN = re.compile(r"\d+(?:[.,]\d+)*(?![\w-])|\w(?:[\w./+#'-]*[\w+#])?|,")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CLOCK = re.compile(r"\d{1,2}h\d\d")
 _CLAUSE_END = re.compile(r"[;!?]+\s+|\.\s+|,?\s+but\s+|\n+")
 _REASON = re.compile(r",?\s+\b(?:because|since|so that|due to|in order to|as (?:it|they|we|this|that))\b.*", re.DOTALL)
 _DECISION = r"(?:the|our|that|this|an?) (?:\w+ )?(?:decision|plan|choice|idea) (?:to|of|that)"
 _TAKE_BACK = r"(?:reversed?|revert(?:ed)?|undo|undid|rescind(?:ed)?|abandon(?:ed)?|overturn(?:ed)?)"
-_WITHOUT_MEANING = {",", "reversing", "instead"}.union(
-    lexicon.STOP_WORDS, lexicon.NEGATIONS, lexicon.PREPOSITIONS, lexicon.ADDITIONS
-)
 NAMED = "named "  # the prefix of the kind of an amount that follows its name: "Python 3.11", "Decision 7"
-_OPENING_LABEL = re.compile(  # "Room 12", "Client B", "v2", "web-1"; not "Keep 4 entries"
-    r"\W*(?:(?:the|an?|our|in|on|for|at|of|with|from|to) )*"
-    r"((?:[^\W\d_]|[^\W\d_]+[_-])\d+(?:\.\d+)*|[^\W\d_]+ (?-i:[A-Z])"
-    r"|[^\W\d_]+ #?\d+(?:\.\d+)*)(?![\w%:])",
-    re.IGNORECASE,
-)
-_LABEL_WITHIN = re.compile(  # "in row 3", not "in row 3 seats"
-    r"\b(?:of|in|on|for|to|at|with|by|from) ((?!port|version|least|most)[a-z]+) (\d+)(?![\w%:.]| \w+s\b)"
-)
-_LABEL_NUMBER = re.compile(r"[ #_-]*(\d[\d.]*|[a-z])$")
 _MAX_CHARACTERS = 500  # of a statement that are parsed; a decision is a sentence
 _MAX_CLAUSES = 12  # per statement, since each is compared with each clause of another statement
 
@@ -167,25 +152,6 @@ def clauses(text: str) -> tuple[Clause, ...]:
     return tuple(clause for clause in parsed if clause.words)
 
 
-def are_of_two_things(one: str, other: str) -> bool:
-    """Whether two statements name two things of one name, "Room 12" and "Room 14" at the beginning or "in room 12"
-    further on, and say different things of them. Where they say the same ("Room 14 is the archive"), it is another
-    choice. So it is where one of them only says more, and the number may be an amount ("Spend 4 hours" and "Spend 6
-    hours a day"); and further on, where more differs than the numbers."""
-    labels = [_opening_label(text) for text in (one, other)]
-    if None not in labels:
-        (name, number, rest), (other_name, other_number, other_rest) = filter(None, labels)
-        if name == other_name and number != other_number:
-            if _may_be_counted(rest) or _may_be_counted(other_rest):
-                return not (set(rest) <= set(other_rest) or set(rest) >= set(other_rest))
-            return rest != other_rest
-    names, others = (dict(_LABEL_WITHIN.findall(text)) for text in (one, other))
-    if all(others.get(name, number) == number for name, number in names.items()):
-        return False
-    said, others_said = (_LABEL_WITHIN.sub("", text).lower() for text in (one, other))
-    return said != others_said and _NUMBER.sub("", said) == _NUMBER.sub("", others_said)
-
-
 def without_rejected(earlier: str, later: str) -> str:
     """The later statement without what it rejects, where the earlier one says just that: "Return JSON" of "Return JSON
     instead of XML" after "The API returns XML". Otherwise as it is."""
@@ -203,28 +169,9 @@ def without_change(text: str) -> str:
     return _CHANGED_TO.sub("is", _FROM_NOW.sub("", text)).strip(" ,")
 
 
-def _opening_label(text: str) -> tuple[str, str, list[str]] | None:
-    """The name and number with which a statement begins, and the words that follow."""
-    found = _OPENING_LABEL.match(text)
-    if found is None:
-        return None
-    name, number, _ = _LABEL_NUMBER.split(found[1].lower())
-    rest = _TOKEN.findall(text[found.end() :].lower())
-    word = canonical(name)
-    is_amount = word in lexicon.LIGHT_VERBS | lexicon.STOP_WORDS or (
-        _may_be_counted(rest) and (rest[0] in lexicon.UNITS or name in lexicon.PREPOSITIONS or word in lexicon.COUNTING)
-    )
-    return None if is_amount else (name, number, rest)
-
-
-def _may_be_counted(behind: Sequence[str]) -> bool:
-    """Whether the word behind a number may be what it counts, "4 entries", and not a verb, "Server 4 runs"."""
-    return bool(behind) and behind[0].endswith("s") and behind[0] not in lexicon.FINITE
-
-
 def _clause(text: str) -> Clause:
     text, rejected = _split_replacement(text)
-    tokens = _TOKEN.findall(text)
+    tokens = TOKEN.findall(text)
     quantities, kept = _amounts_in(tokens)
     denials = sum(token in lexicon.NEGATIONS for token in kept)
     if denials and "without" in kept:
@@ -258,17 +205,7 @@ def _split_replacement(text: str) -> tuple[str, frozenset[str]]:
 
 
 def _stems_of(text: str) -> frozenset[str]:
-    return frozenset(word.stem for word in _words(_TOKEN.findall(text)))
-
-
-def canonical(token: str) -> str:
-    """The form of a word in the tables: its stem, or that of its synonym there."""
-    token_stem = stem(token)
-    return lexicon.SYNONYMS.get(token_stem, token_stem)
-
-
-def _carries_meaning(word: str) -> bool:
-    return word not in _WITHOUT_MEANING
+    return frozenset(word.stem for word in _words(TOKEN.findall(text)))
 
 
 def _words(tokens: list[str]) -> Iterator[Word]:
@@ -279,7 +216,7 @@ def _words(tokens: list[str]) -> Iterator[Word]:
             continue
         if word == ",":
             preposition = None
-        if not _carries_meaning(word):
+        if not carries_meaning(word):
             continue
         word_stem = canonical(word)
         if word_stem in lexicon.CHOOSING:
@@ -287,7 +224,7 @@ def _words(tokens: list[str]) -> Iterator[Word]:
         if word_stem in lexicon.LIGHT_VERBS:
             continue
         after = tokens[index + 1] if index + 1 < len(tokens) else ""
-        is_last = not after or not _carries_meaning(after) or after.endswith("ly")
+        is_last = not after or not carries_meaning(after) or after.endswith("ly")
         yield Word(word_stem, preposition, is_last and preposition != "of")
 
 
@@ -302,7 +239,7 @@ def _amounts_in(tokens: list[str]) -> tuple[Quantities, list[str]]:
     at = 0
     while at < len(tokens):
         token, after = tokens[at], tokens[at + 1] if at + 1 < len(tokens) else ""
-        number = token if _NUMBER.fullmatch(token) else None
+        number = token if NUMBER.fullmatch(token) else None
         value = _value(number) if number is not None else float(lexicon.NUMBERS.get(token, -1))  # -1: not a number
         if token in ("per", "every", "each", "a") and after in lexicon.UNITS and lexicon.UNITS[after][0] == "time":
             amounts.setdefault("every", []).append(lexicon.UNITS[after][1])
@@ -313,7 +250,7 @@ def _amounts_in(tokens: list[str]) -> tuple[Quantities, list[str]]:
         elif value < 0 and not _CLOCK.fullmatch(token):
             kept.append(token)
             at += 1
-        elif after not in lexicon.UNITS and _names(tokens, at, kept):
+        elif after not in lexicon.UNITS and is_label(tokens, at, kept):
             kept[-1] += f"-{token}"
             at += 1
         elif number is not None and _is_http(number, kept, after):
@@ -328,26 +265,12 @@ def _amounts_in(tokens: list[str]) -> tuple[Quantities, list[str]]:
             amounts.setdefault("every" if every and kind == "time" else kind, []).append(round(value * size, 6))
             at += 2
         else:
-            counts = bool(after) and _carries_meaning(after) and not _NUMBER.fullmatch(after)
-            kind = f"of {canonical(after)}" if counts else f"{NAMED}{canonical(_last_word(kept))}"
+            counts = bool(after) and carries_meaning(after) and not NUMBER.fullmatch(after)
+            name = next(filter(carries_meaning, reversed(kept)), "")
+            kind = f"of {canonical(after)}" if counts else f"{NAMED}{canonical(name)}"
             amounts.setdefault(kind, []).append(number if number is not None else str(int(value)))
             at += 1
     return {kind: tuple(values) for kind, values in amounts.items()}, kept
-
-
-def _names(tokens: list[str], at: int, kept: list[str]) -> bool:
-    """Whether a number belongs to the name before it: behind a label, and in front of the verb, where a statement says
-    what it is about ("The sensor in room 12 reports"). Not that of a version, which may change."""
-    name = kept[-1] if kept else ","
-    if name in lexicon.LABELS or kept == ["version"]:
-        return True
-    is_version = "." in tokens[at] or canonical(name) in lexicon.CLASS_OF
-    if is_version or not (_carries_meaning(name) or kept == ["on"]) or not lexicon.FINITE.isdisjoint(tokens[:at]):
-        return False
-    behind = [*takewhile(lambda token: token not in lexicon.CLAUSE_STARTS, tokens[at + 1 :]), "", ""]
-    if _may_be_counted(behind):
-        return len(kept) > 1 and kept[-2] in lexicon.PREPOSITIONS and behind[1] not in lexicon.FINITE
-    return not lexicon.FINITE.isdisjoint(behind)
 
 
 def _value(number: str) -> float:
@@ -360,7 +283,3 @@ def _value(number: str) -> float:
 def _is_http(number: str, kept: list[str], after: str) -> bool:
     looks = len(number) == 3 and number[0] in "12345"
     return looks and (after in lexicon.HTTP_WORDS or (bool(kept) and kept[-1] in lexicon.HTTP_WORDS))
-
-
-def _last_word(kept: list[str]) -> str:
-    return next((token for token in reversed(kept) if _carries_meaning(token)), "")

@@ -5,7 +5,7 @@ These functions read the store and return values. They write nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,13 +13,13 @@ from jobs import clock
 
 from ..compaction import previews, record_draft
 from ..compaction.contradictions import date_of
-from ..memory import Content, Memory, Status
-from ..store.values import Addition, AppliedJob, Compaction, KnownPair, Source
+from ..memory import Memory, Status
+from ..store.values import Addition, AppliedJob, Compaction, Source
+from ..text.identity import new_memory
 
 if TYPE_CHECKING:
     from ..store.memories import Memories
-
-Naming = Callable[[str, Content], str]  # topic id and content -> the id of that decision record
+    from ..store.store import Store
 
 
 # --- what is removed ---
@@ -122,14 +122,7 @@ class Changes:
     compactions: list[Compaction] = field(default_factory=list)
 
 
-def changes(
-    store: Memories,
-    going: Collection[str],
-    naming: Naming,
-    embed: record_draft.Embed,
-    effect: AppliedJob,
-    now: str,
-) -> Changes:
+def changes(store: Store, going: Collection[str], effect: AppliedJob, now: str) -> Changes:
     """The changes to the records that merged removed memories, and to the statuses that these records had set. Nothing
     is written yet."""
     held = store.records()
@@ -147,8 +140,7 @@ def changes(
         known = _known_sources(former)
         if fate.is_rebuilt:
             sources = [new.get(each) or existing[each] for each in fate.sources]
-            pairs = store.known_pairs([memory.id for memory in sources])
-            record, noted = _rebuilt(old, sources, known, pairs, naming, embed, effect, now)
+            record, noted = _rebuilt(old, sources, known, store, effect, now)
             made.rebuilt.append((old.id, record.id))
             new[old.id] = staying.get(record.id, record)  # an import may have added both
             if record.id not in staying:
@@ -197,33 +189,22 @@ def _rebuilt(
     old: Memory,
     sources: Sequence[Memory],
     known: Mapping[str, Source],
-    pairs: Sequence[KnownPair],
-    naming: Naming,
-    embed: record_draft.Embed,
+    store: Store,
     effect: AppliedJob,
     now: str,
 ) -> tuple[Memory, Compaction]:
     """The record of the remaining sources, with the old record's status, and its entry in the history."""
     ordered = sorted(sources, key=lambda memory: (clock.parse(date_of(memory)), memory.number, memory.id))
-    draft = record_draft.draft(ordered, embed, known=pairs)
+    draft = record_draft.draft(ordered, store.embed, known=store.known_pairs([memory.id for memory in sources]))
     topic_id = old.metadata.topic_id or draft.metadata.topic_id or ""
-    record = Memory(
-        id=naming(topic_id, draft.content),
-        number=0,
-        kind="decision_record",
-        metadata=draft.metadata._replace(
-            topic_id=topic_id,
-            status=old.metadata.status,
-            created_at=old.metadata.created_at,
-            updated_at=now,
-        ),
-        stored_at=now,
-        content=draft.content,
-        sources=tuple(memory.id for memory in draft.sources),
+    metadata = draft.metadata._replace(
+        topic_id=topic_id, status=old.metadata.status, created_at=old.metadata.created_at, updated_at=now
     )
+    merged = tuple(memory.id for memory in draft.sources)
+    record = new_memory(store.workspace_id, "decision_record", metadata, now, draft.content, sources=merged)
     preview = previews.preview_of(draft, topic_id)
-    merged = zip(draft.sources, preview.sources, strict=True)
-    before = [_source(memory, digest, known, now) for memory, (_, digest) in merged]
+    digests = zip(draft.sources, preview.sources, strict=True)
+    before = [_source(memory, digest, known, now) for memory, (_, digest) in digests]
     return record, previews.compaction_of(preview, record.id, effect, now, before)
 
 
@@ -233,12 +214,7 @@ def _source(memory: Memory, digest: str, known: Mapping[str, Source], now: str) 
     if former is not None:
         return former._replace(content_sha256=digest)
     # A record of this transaction (it has no number yet), or an imported one without history.
-    return Source(memory.id, digest, _status_before(memory), now if memory.number == 0 else None)
-
-
-def _status_before(memory: Memory) -> Status:
-    """The status before a merge: only active summaries and records can be merged."""
-    return "DecisionRecord" if memory.kind == "decision_record" else "Active"
+    return Source(memory.id, digest, memory.status_before_merge, now if memory.number == 0 else None)
 
 
 def _former(store: Memories, memories: Sequence[Memory], known: Mapping[str, Source]) -> dict[str, Status]:
@@ -249,5 +225,5 @@ def _former(store: Memories, memories: Sequence[Memory], known: Mapping[str, Sou
         set_at = now.status_set_at if now else None
         is_as_it_was_left = former is None or former.status_set_at in (None, set_at)
         if memory.metadata.status == "Superseded" and is_as_it_was_left:
-            statuses[memory.id] = former.status if former else _status_before(memory)
+            statuses[memory.id] = former.status if former else memory.status_before_merge
     return statuses

@@ -26,7 +26,7 @@ from ..graph import earlier_stores
 from ..memory import Memory, Metadata
 from ..privacy import redaction
 from ..store.values import Plan
-from ..text.identity import content_id
+from ..text.identity import new_memory
 from ..transfer import lost_memories
 from ..transfer.migration import Skipped, convert
 
@@ -318,7 +318,7 @@ def _ids_of(text: earlier_stores.Text, workspace_id: str) -> set[str]:
 
 def _becomes(said: str, workspace_id: str) -> set[str]:
     """The id of the text as a legacy memory, and the id of what it converts to."""
-    itself = content_id(workspace_id, Memory("", 0, "legacy", Metadata(), _NO_TIME, text=said))
+    itself = new_memory(workspace_id, "legacy", Metadata(), _NO_TIME, text=said).id
     try:
         return {itself, convert(said, None, _NO_TIME, workspace_id, _NO_TIME).memory.id}
     except (Skipped, JobError):

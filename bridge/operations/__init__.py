@@ -35,7 +35,7 @@ This module has what the operations share, and ``run``, which calls them and red
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib import import_module
@@ -48,6 +48,7 @@ from jobs.parse import parse_copy
 
 from ..privacy import redaction
 from ..privacy.redaction import Redacted
+from ..slices import Progress as Progress  # of all operations
 from ..store.values import AppliedJob
 
 if TYPE_CHECKING:
@@ -58,10 +59,6 @@ if TYPE_CHECKING:
     from ..store.store import Store
 
 Outcomes = Mapping[str, Succeeded | Failed]
-# Receives ``done``, ``total`` and ``message`` at points where the work may pause: other jobs may run over the same
-# stores before the call returns. Never call it inside a transaction.
-Progress = Callable[[dict[str, Any]], None]
-
 
 P = TypeVar("P")
 

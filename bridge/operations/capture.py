@@ -8,11 +8,11 @@ not change is not read again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from jobs import clock
 from jobs.errors import JobError
@@ -28,16 +28,14 @@ from ..text.failures import is_failure
 from ..text.template import summary_text
 from . import Progress, Task, captured_session, receipts, redactions
 from .capture_sources import EXPORT, AttachedSources, FileSources, Sources, attached_lines
-from .captured_memories import Made, remove_expired
-from .captured_session import SessionCapture, Tools, Turns
+from .captured_memories import SessionMemory, remove_expired
+from .captured_session import Outcome, SessionCapture, Tools, Turns
 
 if TYPE_CHECKING:
     from ..interface.result_shapes import Captured, CapturedMemory, CapturedSessionItem, KeptMemory, UndoneCapture
     from ..store.memories import Memories
     from ..store.store import Store
     from .attachments import Line
-
-Outcome = Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "failed"]
 
 MAX_ITEMS = 200  # sessions in a result; the receipt has all memories
 MAX_TEXTS = 60_000  # characters of texts in the result of a dry run
@@ -58,24 +56,19 @@ def run(task: Task[Capture], stores: Stores, now: datetime, progress: Progress) 
     """
     if task.payload.undo:
         return _undo(task, task.payload.undo, stores, clock.iso(now), progress)
-    return CaptureRun(task, stores, clock.iso(now), progress).run()
+    return CaptureRun(task, stores, clock.iso(now), progress, _sources(task, stores, progress)).run()
 
 
 def read_files(task: Task[Capture], stores: Stores, progress: Progress) -> Iterator[Line]:
     """The sessions that the job captures, or the receipt that it undoes. Raises JobError as ``FileSources``."""
     if task.payload.undo:
         return receipts.read_files(stores, task.payload.undo)
-    return CaptureRun(task, stores, task.asked_at, progress).attached()
+    return CaptureRun(task, stores, task.asked_at, progress, _sources(task, stores, progress)).attached()
 
 
-@dataclass(slots=True)
-class Item:
-    """A session, and what became of it."""
-
-    transcript: Transcript
-    outcome: Outcome = "captured"
-    reason: str | None = None
-    capture: SessionCapture | None = None
+def _sources(task: Task[Capture], stores: Stores, progress: Progress) -> Sources:
+    """The sessions. Raises JobError as ``FileSources`` or ``AttachedSources``."""
+    return AttachedSources(task, stores) if stores.host is not None else FileSources(task.payload, stores, progress)
 
 
 @dataclass(slots=True)
@@ -86,15 +79,13 @@ class CaptureRun:
     stores: Stores
     now: str
     progress: Progress
-    sources: Sources | None = None
-    items: list[Item] = field(default_factory=list)
+    sources: Sources
+    items: list[SessionCapture] = field(default_factory=list)
     noted_before: list[dict[str, Any]] = field(default_factory=list)
     warnings: dict[str, None] = field(default_factory=dict)
     known_turns: dict[str, dict[str, str]] = field(default_factory=dict)  # by tool: digest -> session
-    total: int = 0  # sessions found
     remaining: int = 0
-    model_calls: int = 0
-    model_tokens: int = 0
+    estimated: Spent = Spent()  # what a language model would cost
     own_models: dict[str, str] = field(default_factory=dict)  # by tool whose own command line summarises: the model
     given_up: set[str | None] = field(default_factory=set)  # of them; None: the configured language model
 
@@ -105,17 +96,15 @@ class CaptureRun:
 
     def run(self) -> Captured:
         """Capture, or preview it. Returns the result."""
-        sources = self.sources = self._sources()
-        self.total = sources.total
         self.own_models = self._own_models()
         if not self.is_preview:
             if self.task.job_id in receipts.ids(self.stores):
                 self.noted_before = receipts.load(self.stores, self.task.job_id)["items"]
             self._write_receipt(None)
         limit = self.task.payload.limit
-        slices = Slices(self.progress, _READING, self.total)
+        slices = Slices(self.progress, _READING, self.sources.total)
         worked = 0
-        for transcript, turns in sources.sessions():
+        for transcript, turns in self.sources.sessions():
             if limit is not None and worked >= limit:
                 self.remaining += 1
                 continue
@@ -130,63 +119,52 @@ class CaptureRun:
         self.task.note_applied(self.stores.store, self.now)
         return cast("Captured", self._result(self.task.job_id) | {"graph": "follows"})
 
-    def _sources(self) -> Sources:
-        """The sessions. Raises JobError as ``FileSources`` or ``AttachedSources``."""
-        if self.stores.host is not None:
-            return AttachedSources(self.task, self.stores)
-        return FileSources(self.task.payload, self.stores, self.progress)
-
     def _own_models(self) -> dict[str, str]:
         """The tools whose own command line summarises. In a team the service does, where no such tool runs."""
-        found = consent.own_models(self.stores.workspace, self.stores.settings.config_folder)
+        found = consent.read(self.stores.workspace, self.stores.settings.config_folder).own_models
         if not found or not self.stores.is_in_team:
-            return found
+            return dict(found)
         self.warnings["In a team, the service writes the summaries: no tool of this machine is asked."] = None
         return {}
 
     def attached(self) -> Iterator[Line]:
-        """What the service needs to capture: the sessions of this machine that it has not captured as they are. Raises
-        JobError as ``FileSources``."""
+        """What the service needs to capture: the sessions of this machine that it has not captured as they are."""
         left = self.task.payload.limit
 
         def needed(transcript: Transcript) -> SessionCapture | None:
             nonlocal left
-            item = Item(transcript)
             with self.stores.open_for_reading() as store:
-                self._judge(item, store)
-            if left is not None and item.capture is not None:
+                item = self._begun(transcript, store)
+            if item.outcome != "captured":
+                return None
+            if left is not None:
                 left -= 1
-            return item.capture if left is None or left >= 0 else None
+            return item if left is None or left >= 0 else None
 
-        return attached_lines(self._sources(), self.stores.workspace.root, needed)
+        return attached_lines(self.sources, self.stores.workspace.root, needed)
 
     def _tell_what_is_off(self) -> None:
         """A warning for each tool that has something to keep and is not enabled."""
-        enabled = consent.enabled_tools(self.stores.workspace, self.stores.settings.config_folder)
+        enabled = consent.read(self.stores.workspace, self.stores.settings.config_folder).tools
         found = {item.transcript.tool for item in self.items if item.outcome == "captured"}
         for tool in sorted(found - enabled - {EXPORT}):
             self.warnings[f"Capture from {tool} is not enabled yet: cognee-memory capture enable {tool}"] = None
 
     # --- one session ---
 
-    def _session(self, transcript: Transcript, turns: Turns) -> Item:
-        item = Item(transcript)
-        self.items.append(item)
+    def _session(self, transcript: Transcript, turns: Turns) -> SessionCapture:
         if self.is_preview:
             with self.stores.open_for_reading() as store:
-                self._capture(item, turns, store, None)
-        else:
-            self._capture(item, turns, self.stores.store, self.stores.store)
-            if item.capture is not None and item.capture.superseded:
-                self._write_receipt(None)
-        if item.capture is not None and item.outcome == "captured":
-            _set_outcome(item, item.capture)
+                return self._capture(transcript, turns, store, None)
+        item = self._capture(transcript, turns, self.stores.store, self.stores.store)
+        if item.superseded:
+            self._write_receipt(None)
         return item
 
-    def _judge(self, item: Item, store: Memories) -> None:
-        """Set the outcome of a session that need not be read, and prepare the capture of any other one."""
-        transcript = item.transcript
+    def _begun(self, transcript: Transcript, store: Memories) -> SessionCapture:
+        """The capture of a session, with its outcome if it need not be read."""
         former = store.captures.session(transcript.tool, transcript.session_id)
+        item = SessionCapture(transcript, former)
         if former is not None and former.state == "forgotten":
             item.outcome, item.reason = "forgotten", "It was forgotten, and stays so."
         elif former is not None and former.state == "withdrawn" and not self.task.payload.again:
@@ -196,32 +174,30 @@ class CaptureRun:
         else:
             if transcript.tool not in self.known_turns:
                 self.known_turns[transcript.tool] = store.captures.turns(transcript.tool)
-            item.capture = SessionCapture(transcript, former, self.known_turns[transcript.tool])
+            item.known_turns = self.known_turns[transcript.tool]
+        return item
 
-    def _try(self, item: Item, work: Callable[[], None]) -> None:
+    def _capture(self, transcript: Transcript, turns: Turns, store: Memories, writer: Store | None) -> SessionCapture:
+        """What the capture makes of a session, stored if there is a writer."""
+        item = self._begun(transcript, store)
+        self.items.append(item)
+        if item.outcome != "captured":
+            return item
+        embed, anchored = self.stores.embedder.embed, self.sources.anchored
+        tools = Tools(turns, self._summarise, embed, anchored, store, writer, self.task.job_id, self.now, self._pause)
         try:
-            work()
+            captured_session.capture_session(item, tools)
+            _set_outcome(item)
         except OSError as error:
             why = str(error.strerror or error).removeprefix("not read: ").rstrip(".")
             item.outcome, item.reason = "failed", f"The transcript was not read: {why}."
-            if item.capture is not None:  # another session may have the same turns, and be readable
-                for known_as in item.capture.turns:
-                    item.capture.known_turns.pop(known_as, None)
-
-    def _capture(self, item: Item, turns: Turns, store: Memories, writer: Store | None) -> None:
-        """What the capture makes of a session, stored if there is a writer."""
-        self._judge(item, store)
-        if item.capture is not None:
-            assert self.sources is not None
-            embed, anchored = self.stores.embedder.embed, self.sources.anchored
-            tools = Tools(
-                turns, self._summarise, embed, anchored, store, writer, self.task.job_id, self.now, self._pause
-            )
-            self._try(item, partial(captured_session.capture_session, item.capture, tools))
+            for known_as in item.turns:  # another session may have the same turns, and be readable
+                item.known_turns.pop(known_as, None)
+        return item
 
     def _pause(self) -> None:
         """Let other jobs run in the middle of a session."""
-        self.progress({"done": len(self.items) - 1, "total": self.total, "message": _READING})
+        self.progress({"done": len(self.items) - 1, "total": self.sources.total, "message": _READING})
 
     # --- summaries ---
 
@@ -234,10 +210,10 @@ class CaptureRun:
         if not (own or self.stores.settings.capture_with_llm) or not by_rules.content.topic or own in self.given_up:
             return by_rules
         if self.is_preview:
-            self.model_calls += 1
             asked = own or self.stores.settings.llm_tool
             overhead = tool_model.TOOLS[asked].overhead if asked else 0
-            self.model_tokens += model_summary.estimated_tokens(segment) + overhead
+            tokens = model_summary.estimated_tokens(segment) + overhead
+            self.estimated = Spent(self.estimated.calls + 1, self.estimated.tokens + tokens)
             return by_rules
         try:
             ask = partial(self.stores.asker(self.task.job_id, own, self.own_models.get(tool)), pause=self._pause)
@@ -253,11 +229,6 @@ class CaptureRun:
 
     # --- the result and the receipt ---
 
-    def _made(self) -> Iterator[Made]:
-        for item in self.items:
-            if item.capture is not None:
-                yield from item.capture.made
-
     def _write_receipt(self, finished_at: str | None) -> None:
         """Before anything is stored, after each session that replaced memories, and at the end. It keeps what an
         earlier attempt has noted, so that an undo knows everything that was replaced."""
@@ -267,62 +238,57 @@ class CaptureRun:
             "job_sha256": self.task.sha256,
             "begun_at": self.task.accepted_at,
             "finished_at": finished_at,
-            "items": [*self.noted_before, *map(_noted, filter(_changed_something, self.items))],
+            "items": [*self.noted_before, *(_noted(item) for item in self.items if item.made or item.superseded)],
             "undone": None,
         }
         receipts.write(self.stores, receipt)
 
     def _result(self, receipt: str | None) -> dict[str, Any]:
         counts = Counter(item.outcome for item in self.items)
-        made = list(self._made())
         changed = [item for item in self.items if item.outcome not in ("unchanged", "withdrawn", "forgotten")]
         rest = [item for item in self.items if item not in changed]
         shown = [*changed, *rest][:MAX_ITEMS]
         left = [MAX_TEXTS if self.is_preview else 0]
-        spent = Spent(self.model_calls, self.model_tokens)
-        if not self.is_preview:
-            spent = self.stores.store.llm_usage.of_job(self.task.job_id)
+        spent = self.estimated if self.is_preview else self.stores.store.llm_usage.of_job(self.task.job_id)
         return {
             "dry_run": self.is_preview,
             "sessions": len(self.items),
             **{name: counts[name] for name in get_args(Outcome)},
             "remaining": self.remaining,
-            "memories": len({each.memory.id for each in made if each.is_new}),
-            "superseded": sum(len(item.capture.superseded) for item in self.items if item.capture),
-            "bytes_read": sum(item.capture.findings.bytes_read for item in self.items if item.capture),
+            "memories": len({each.memory.id for item in self.items for each in item.made if each.is_new}),
+            "superseded": sum(len(item.superseded) for item in self.items),
+            "bytes_read": sum(item.findings.bytes_read for item in self.items),
             "model_calls": spent.calls,
             "model_tokens": spent.tokens,
             "model_cost_usd": spent.cost_usd,
             "items": [_line(item, left) for item in shown],
             "items_omitted": len(self.items) - len(shown),
             "receipt": receipt,
-            "redactions": redactions(self.stores, *(item.capture.redactions for item in self.items if item.capture)),
+            "redactions": redactions(self.stores, *(item.redactions for item in self.items)),
             "warnings": list(self.warnings),
         }
 
 
-def _set_outcome(item: Item, capture: SessionCapture) -> None:
-    if capture.is_cut_off:
+def _set_outcome(item: SessionCapture) -> None:
+    """Say what became of a session that was read, if nothing was captured of it."""
+    if item.is_cut_off:
         item.outcome, item.reason = "unchanged", "The transcript has lost its end. What was captured of it stays."
+    elif item.findings.refused:
+        item.outcome, item.reason = "failed", f"Nothing was kept. {item.findings.refused}"
+    elif item.superseded or any(made.is_new for made in item.made):
         return
-    if capture.findings.refused:
-        item.outcome, item.reason = "failed", f"Nothing was kept. {capture.findings.refused}"
-        return
-    if capture.superseded or any(made.is_new for made in capture.made):
-        return
-    if capture.forgotten_segments:
+    elif item.forgotten_segments:
         item.outcome, item.reason = "forgotten", "Its memories were forgotten, and stay so."
-    elif capture.made or capture.unchanged or (capture.former is not None and capture.former.segments):
+    elif item.made or item.unchanged or (item.former is not None and item.former.segments):
         item.outcome = "unchanged"
-    elif not capture.read_turns and capture.findings.left_out:
+    elif not item.read_turns and item.findings.left_out:
         item.outcome, item.reason = "empty", "Nothing was said in this folder."
     else:
         item.outcome, item.reason = "empty", "Too little was said to be worth keeping."
 
 
-def _line(item: Item, texts_left: list[int]) -> CapturedSessionItem:
-    transcript, capture = item.transcript, item.capture
-    findings = capture.findings if capture else None
+def _line(item: SessionCapture, texts_left: list[int]) -> CapturedSessionItem:
+    transcript, findings = item.transcript, item.findings
     return {
         "tool": transcript.tool,
         "session_id": transcript.session_id,
@@ -331,17 +297,17 @@ def _line(item: Item, texts_left: list[int]) -> CapturedSessionItem:
         "modified_at": transcript.modified_at,
         "outcome": item.outcome,
         "reason": item.reason,
-        "turns": capture.read_turns if capture else 0,
-        "memories": [_memory(made, texts_left) for made in capture.made] if capture else [],
-        "left_out": {name: count for name, count in findings.left_out.items() if count} if findings else {},
-        "unknown": dict(findings.unknown) if findings else {},
-        "damaged": findings.damaged if findings else 0,
-        "unfinished": findings.unfinished if findings else False,
-        "newer": findings.newer if findings else None,
+        "turns": item.read_turns,
+        "memories": [_memory(made, texts_left) for made in item.made],
+        "left_out": {name: count for name, count in findings.left_out.items() if count},
+        "unknown": dict(findings.unknown),
+        "damaged": findings.damaged,
+        "unfinished": findings.unfinished,
+        "newer": findings.newer,
     }
 
 
-def _memory(made: Made, texts_left: list[int]) -> CapturedMemory:
+def _memory(made: SessionMemory, texts_left: list[int]) -> CapturedMemory:
     memory, content = made.memory, made.memory.content
     assert content is not None
     text = summary_text(memory)
@@ -364,21 +330,16 @@ def _memory(made: Made, texts_left: list[int]) -> CapturedMemory:
     }
 
 
-def _changed_something(item: Item) -> bool:
-    return item.capture is not None and bool(item.capture.made or item.capture.superseded)
-
-
-def _noted(item: Item) -> dict[str, Any]:
+def _noted(item: SessionCapture) -> dict[str, Any]:
     """An item of the receipt. It holds no words of the session."""
-    made = item.capture.made if item.capture else []
     return {
         "tool": item.transcript.tool,
         "session_id": item.transcript.session_id,
         "outcome": item.outcome,
-        "superseded": list(item.capture.superseded) if item.capture else [],
+        "superseded": list(item.superseded),
         "memories": [
             {"memory_id": each.memory.id, "memory_number": each.memory.number or None, "supersedes": each.supersedes}
-            for each in made
+            for each in item.made
             if each.is_new
         ],
     }

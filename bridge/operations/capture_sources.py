@@ -6,12 +6,12 @@ Both give the same turns: only those of the workspace's folder, without private 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
 from hashlib import file_digest
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from jobs import clock, paths
 from jobs.errors import JobError
@@ -40,20 +40,9 @@ EXPORT = "export"  # the tool of a file that a person named
 _TOOLS = frozenset((*CAPTURE_TOOLS, EXPORT))
 
 
-class Sources(Protocol):
-    """``total``: how many sessions there are."""
-
-    total: int
-
-    def anchored(self, memory: Memory) -> Memory:
-        """A memory of the present session, with its anchors."""
-
-    def sessions(self) -> Iterator[tuple[Transcript, Turns]]:
-        """The sessions, the oldest first. The turns of each can be read until the next one is asked for."""
-
-
 class FileSources:
-    """The sessions in the files of this machine. Raises JobError: CAPTURE_OFF, and as ``paths.open_inside``."""
+    """The sessions in the files of this machine; ``total`` is how many there are. Raises JobError: CAPTURE_OFF, and as
+    ``paths.open_inside``."""
 
     def __init__(self, payload: Capture, stores: Stores, progress: Progress) -> None:
         self._payload = payload
@@ -67,9 +56,11 @@ class FileSources:
         self.total = len(found)
 
     def anchored(self, memory: Memory) -> Memory:
+        """A memory of the present session, with its anchors."""
         return taking.Code(self._stores.workspace.root).anchored(memory)
 
     def sessions(self) -> Iterator[tuple[Transcript, Turns]]:
+        """The sessions, the oldest first. The turns of each can be read until the next one is asked for."""
         for transcript in self._found:
             yield transcript, self._turns
 
@@ -92,7 +83,7 @@ class FileSources:
             yield from map(self._exported, files)
             return
         home, root = Home.of_this_user(), self._stores.workspace.root
-        enabled = consent.enabled_tools(self._stores.workspace, self._stores.settings.config_folder)
+        enabled = consent.read(self._stores.workspace, self._stores.settings.config_folder).tools
         tools = payload.tools or (CAPTURE_TOOLS if payload.dry_run and not enabled else sorted(enabled))
         off = [tool for tool in tools if tool not in enabled]
         if not payload.dry_run and (off or not tools):
@@ -118,9 +109,7 @@ class FileSources:
         status = path.stat()
         version = f"{status.st_size}-{status.st_mtime_ns}"
         given = Path(source or name)
-        return Transcript(
-            EXPORT, name, path, version, status.st_size, moment_in(given.stem) or modified, given.stem, source=source
-        )
+        return Transcript(EXPORT, name, path, version, moment_in(given.stem) or modified, given.stem, source=source)
 
     def _is_wanted(self, transcript: Transcript) -> bool:
         payload = self._payload
@@ -172,7 +161,7 @@ def attached_lines(sources: Sources, root: Path, read: Callable[[Transcript], Se
 
 
 class AttachedSources:
-    """The sessions that the job's machine has attached. Raises JobError as ``attachments.lines`` and ``checked``."""
+    """The same as the job's machine has attached them. Raises JobError as ``attachments.lines`` and ``checked``."""
 
     def __init__(self, task: Task[Capture], stores: Stores) -> None:
         self._lines = attachments.lines(task, stores)
@@ -203,7 +192,10 @@ class AttachedSources:
             raise OSError("its machine has not sent it, since it was captured as it is: capture it again")
         end = attachments.checked(_End, self._next["end"])
         capture.redactions.update(end.redactions)
-        for each in fields(Findings):
-            setattr(capture.findings, each.name, getattr(end.findings, each.name))
+        end.findings.left_out.update(capture.findings.left_out)  # the copies of other sessions' turns
+        capture.findings = end.findings
         if end.failed is not None:
             raise OSError(end.failed)
+
+
+Sources = FileSources | AttachedSources

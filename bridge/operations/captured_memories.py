@@ -15,7 +15,7 @@ from ..capture.session import Segment, SegmentSummary, Transcript
 from ..memory import FAILURE, Content, Memory, Metadata
 from ..store.values import CapturedSegment
 from ..text import failures as text
-from ..text.identity import content_id
+from ..text.identity import new_memory
 from ..text.sections import normalise
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _SURE = 0.6  # how sure it is that what was done after a failure is its fix
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class SessionMemory:
     """A memory made of a segment. ``memory`` has its number once it is stored.
 
     ``supersedes`` are the ids of the memories of the same session that it replaces. ``is_new`` is whether this capture
@@ -45,7 +45,7 @@ class Made:
     met_at: str | None = None
 
 
-def note_superseded(made: list[Made], replaced: Sequence[str]) -> None:
+def note_superseded(made: list[SessionMemory], replaced: Sequence[str]) -> None:
     """Note on the session's last memory what its new ones replace; a failure replaces nothing."""
     own = [at for at, each in enumerate(made) if each.memory.id == each.segment.memory_id]
     if replaced and own:
@@ -53,13 +53,18 @@ def note_superseded(made: list[Made], replaced: Sequence[str]) -> None:
 
 
 def failures_met(
-    segment: Segment, of: Made, made: Iterable[Made], transcript: Transcript, store: Memories, now: str
-) -> list[Made]:
+    segment: Segment,
+    of: SessionMemory,
+    made: Iterable[SessionMemory],
+    transcript: Transcript,
+    store: Memories,
+    now: str,
+) -> list[SessionMemory]:
     """The failures of a segment as memories beside its own, ``of``; ``made`` are those that may not be stored yet."""
     mended = failures(segment.turns)
     before = [*(each.memory for each in made), *store.about(text.TOPIC)] if mended else []
     known = {text.key(each): each for each in before if text.is_failure(each)}
-    found: list[Made] = []
+    found: list[SessionMemory] = []
     for failure in mended:
         content = normalise(text.content(failure))
         memory = _memory(content, failure.at or transcript.modified_at or now, transcript, store.workspace_id, now)
@@ -91,5 +96,4 @@ def _memory(content: Content, at: str, transcript: Transcript, workspace_id: str
         topic_id=text.TOPIC, session_id=f"{transcript.tool}/{transcript.session_id}"[:256], status=text.STATUS,
         created_at=at, updated_at=at, importance=_IMPORTANCE, tags=(FAILURE,),
     )  # fmt: skip
-    memory = Memory("", 0, "summary", known, now, content)
-    return memory._replace(id=content_id(workspace_id, memory))
+    return new_memory(workspace_id, "summary", known, now, content)

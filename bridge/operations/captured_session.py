@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..capture import boundaries
 from ..capture.kept_turns import COPIED, RUN, digest, opening_digests, run_digest, split_known, turn_digest
@@ -22,10 +22,10 @@ from ..capture.title import COMMON, MOST_CHARACTERS
 from ..memory import Content, Memory, Metadata, slug
 from ..slices import SLICE_SECONDS
 from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource, StatusChange
-from ..text.identity import content_id
+from ..text.identity import new_memory
 from ..text.query_words import subject_words
 from ..text.sections import normalise, one_line, shortened
-from .captured_memories import Made, failures_met, note_superseded
+from .captured_memories import SessionMemory, failures_met, note_superseded
 
 if TYPE_CHECKING:
     from ..store.memories import Memories
@@ -38,13 +38,15 @@ _STATED = 0.6  # of a decision's words that stand in a note, which states it the
 _STORED_TOGETHER = 16  # at most so many memories in one transaction, and what is made in one slice
 
 Summarise = Callable[[Segment], SegmentSummary]
+Outcome = Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "failed"]
 Turns = Callable[["SessionCapture"], Iterator[Turn]]
 """The turns to keep of a session; sets its findings and redactions. Raises OSError if they cannot be read."""
 
 
 @dataclass(slots=True)
 class SessionCapture:
-    """The capture of one session, in progress. ``made`` has its new memories; ``read_turns`` counts those kept.
+    """The capture of one session, in progress, and what became of it: ``outcome``, with the reason where it needs one.
+    ``segments`` are its segments so far, ``made`` its new memories; ``read_turns`` counts the turns kept.
 
     ``known_turns`` are digests of turns, each with the session that has it: those of others are left out. ``turns`` are
     the digests of its own. ``is_cut_off``: the transcript has lost its end since it was captured, so what was captured
@@ -53,11 +55,14 @@ class SessionCapture:
 
     transcript: Transcript
     former: CapturedSession | None
-    known_turns: dict[str, str]
+    outcome: Outcome = "captured"
+    reason: str | None = None
+    known_turns: dict[str, str] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
     redactions: Counter[str] = field(default_factory=Counter)
     unchanged: int = 0
-    made: list[Made] = field(default_factory=list)
+    segments: list[CapturedSegment] = field(default_factory=list)
+    made: list[SessionMemory] = field(default_factory=list)
     read_turns: int = 0
     turns: list[str] = field(default_factory=list)
     new_turns: list[bool] = field(default_factory=list)  # of each turn with text, whether it was not there before
@@ -92,15 +97,14 @@ def _segments_of(
     transcript cannot be read.
     """
     own = _own(tools.turns(capture), capture)
-    unchanged, rest = split_known(own, [(each.turns, each.digest) for each in known])
-    capture.unchanged = unchanged
-    rest = _unless_cut_off(rest, known[unchanged:], capture)
-    for segment in boundaries.segments(rest, tools.embed):
-        yield segment, CapturedSegment(len(segment.turns), digest(segment.turns), None)
+    capture.unchanged, rest = split_known(own, [(each.turns, each.digest) for each in known])
+    rest = _unless_cut_off(rest, known[capture.unchanged :], capture)
+    segments = boundaries.segments(rest, tools.embed)
+    return ((segment, CapturedSegment(len(segment.turns), digest(segment.turns), None)) for segment in segments)
 
 
 @dataclass(slots=True)
-class _Heard:
+class _ComparedTurn:
     """A turn, what of it is kept, and whether another session has it."""
 
     turn: Turn
@@ -114,10 +118,10 @@ def _own(turns: Iterator[Turn], capture: SessionCapture) -> Iterator[Turn]:
     Turns wait here until what follows them has told whether they belong to such a row.
     """
     session = capture.transcript.session_id
-    waiting: deque[_Heard] = deque()
-    row: deque[_Heard] = deque(maxlen=RUN)
+    waiting: deque[_ComparedTurn] = deque()
+    row: deque[_ComparedTurn] = deque(maxlen=RUN)
     for turn in turns:
-        heard = _Heard(turn, turn)
+        heard = _ComparedTurn(turn, turn)
         known = [not _is_own(each, capture) for each in ([] if waiting or row else opening_digests(turn))]
         if any(known):  # a product's words; the question comes last, if it is another one
             before, _, question = turn.text.rstrip().rpartition("\n")
@@ -149,7 +153,7 @@ def _is_own(digest: str, capture: SessionCapture) -> bool:
     return True
 
 
-def _counted(heard: _Heard, capture: SessionCapture) -> Iterator[Turn]:
+def _counted(heard: _ComparedTurn, capture: SessionCapture) -> Iterator[Turn]:
     if heard.is_copy:
         capture.findings.left_out[COPIED] += 1
         return
@@ -194,8 +198,7 @@ def memory_of(segment: Segment, summary: SegmentSummary, transcript: Transcript,
         importance=summary.importance,
     )
     known = known._replace(topic_id=_topic_id(content, known, store))
-    memory = Memory("", 0, "summary", known, now, content)
-    return memory._replace(id=content_id(store.workspace_id, memory))
+    return new_memory(store.workspace_id, "summary", known, now, content)
 
 
 def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) -> SegmentSummary:
@@ -251,19 +254,19 @@ def _about(content: Content) -> frozenset[str]:
     return subject_words(" ".join([content.context, *content.decisions])) | set(content.references.files)
 
 
-def _made_of(
+def _memory_made_of(
     segment: Segment, record: CapturedSegment, capture: SessionCapture, former: CapturedSegment | None, tools: Tools
-) -> Made | None:
+) -> SessionMemory | None:
     """What becomes of a segment; None if it holds nothing to keep, or its memory was forgotten.
 
     ``former`` is the segment that stood in its place before, if there was one.
     """
     store = tools.store
-    if _is_forgotten(former, store):
+    if _forgotten_id(former, store):
         capture.forgotten_segments += 1
         return None
     summary = tools.summarise(segment)
-    if _is_forgotten(former, store):  # by another job, while a model was waited for
+    if _forgotten_id(former, store):  # by another job, while a model was waited for
         capture.forgotten_segments += 1
         return None
     if not summary.content.topic or not (summary.content.context or summary.content.decisions):
@@ -279,11 +282,7 @@ def _made_of(
     record = record._replace(memory_id=memory.id)
     spoken = _spoken(segment)
     places = spoken[0].place, spoken[-1].place
-    return Made(memory, summary, record, *places, is_new=known is None)
-
-
-def _is_forgotten(segment: CapturedSegment | None, store: Memories) -> bool:
-    return segment is not None and segment.memory_id is not None and store.forgotten_at(segment.memory_id) is not None
+    return SessionMemory(memory, summary, record, *places, is_new=known is None)
 
 
 def capture_session(capture: SessionCapture, tools: Tools) -> None:
@@ -294,28 +293,21 @@ def capture_session(capture: SessionCapture, tools: Tools) -> None:
     """
     former = capture.former.segments if capture.former else ()
     found = _segments_of(capture, tools, former)
-    done: list[CapturedSegment] | None = None
-    made: list[Made] = []
+    capture.segments = list(former if capture.is_cut_off else former[: capture.unchanged])
+    made: list[SessionMemory] = []
     began = monotonic()
     for segment, record in found:
-        if done is None:  # only now, since the first segment tells how many are unchanged
-            done = list(former[: capture.unchanged])
-        elif len(made) >= _STORED_TOGETHER or monotonic() - began >= SLICE_SECONDS:
-            _keep(capture, tools, made, done, is_last=False)
+        if segment.index and (len(made) >= _STORED_TOGETHER or monotonic() - began >= SLICE_SECONDS):
+            _keep(capture, tools, made, is_last=False)
             made, began = [], monotonic()
-        place = _at(former, len(done))
-        each = _made_of(segment, record, capture, place, tools)
-        done.append(each.segment if each else record._replace(memory_id=_forgotten_id(place, tools.store)))
+        place = former[len(capture.segments)] if len(capture.segments) < len(former) else None
+        each = _memory_made_of(segment, record, capture, place, tools)
+        kept = each.segment if each else record._replace(memory_id=_forgotten_id(place, tools.store))
+        capture.segments.append(kept)
         if each is not None:
             before = [*capture.made, *made]
             made += [each, *failures_met(segment, each, before, capture.transcript, tools.store, tools.now)]
-    if done is None:
-        done = list(former if capture.is_cut_off else former[: capture.unchanged])
-    _keep(capture, tools, made, done, is_last=True)
-
-
-def _at(segments: Sequence[CapturedSegment], index: int) -> CapturedSegment | None:
-    return segments[index] if index < len(segments) else None
+    _keep(capture, tools, made, is_last=True)
 
 
 def _forgotten_id(former: CapturedSegment | None, store: Memories) -> str | None:
@@ -325,14 +317,16 @@ def _forgotten_id(former: CapturedSegment | None, store: Memories) -> str | None
     return former.memory_id
 
 
-def _keep(
-    capture: SessionCapture, tools: Tools, made: Sequence[Made], done: Sequence[CapturedSegment], *, is_last: bool
-) -> None:
-    former = capture.former.segments if capture.former else ()
-    replaced = _superseded(former, done, tools.store) if is_last else []
+def _keep(capture: SessionCapture, tools: Tools, made: Sequence[SessionMemory], *, is_last: bool) -> None:
+    """Take over what was made since the last call, and store it if there is a writer."""
+    former, transcript = capture.former.segments if capture.former else (), capture.transcript
+    replaced = _superseded(former, capture.segments, tools.store) if is_last else []
     if tools.writer is not None:
-        segments = tuple(done) if is_last else (*done, *former[len(done) :])
-        made = _stored(capture, tools, tools.writer, made, segments, replaced, is_last=is_last)
+        session = CapturedSession(
+            transcript.tool, transcript.session_id, transcript.shown_path, transcript.version if is_last else "",
+            "kept", tools.now, (*capture.segments, *(() if is_last else former[len(capture.segments) :])),
+        )  # fmt: skip
+        made = _stored(capture, tools, tools.writer, session, made, replaced)
     capture.made += made
     capture.superseded = tuple(replaced)
     note_superseded(capture.made, replaced)
@@ -340,29 +334,18 @@ def _keep(
 
 
 def _stored(
-    capture: SessionCapture,
-    tools: Tools,
-    writer: Store,
-    made: Sequence[Made],
-    segments: tuple[CapturedSegment, ...],
+    capture: SessionCapture, tools: Tools, writer: Store, session: CapturedSession, made: Sequence[SessionMemory],
     replaced: Sequence[str],
-    *,
-    is_last: bool,
-) -> list[Made]:
+) -> list[SessionMemory]:  # fmt: skip
     transcript, now = capture.transcript, tools.now
     unique = {each.memory.id: each for each in made if each.is_new}
-    session = CapturedSession(
-        transcript.tool, transcript.session_id, transcript.shown_path, transcript.version if is_last else "",
-        "kept", now, segments,
-    )  # fmt: skip
     with writer.change(now) as change:
         change.statuses += (StatusChange(each, "Superseded", now) for each in replaced)
         change.statuses += (StatusChange(each.memory.id, "Draft", now, each.met_at) for each in made if each.met_at)
         change.captured_sessions.append(session)
         if not capture.is_cut_off:
             change.captured_turns.append((transcript.tool, transcript.session_id, capture.turns))
-        for each in made:
-            change.capture_sources.append(_source(each, transcript, tools.job_id, now))
+        change.capture_sources += (_source(each, transcript, tools.job_id, now) for each in made)
         change.additions += (Addition(each.memory, tools.job_id) for each in unique.values())
     numbers = {memory.id: memory for memory in change.added}
     return [replace(each, memory=numbers.get(each.memory.id, each.memory)) for each in made]
@@ -375,7 +358,7 @@ def _superseded(former: Sequence[CapturedSegment], present: Sequence[CapturedSeg
     return [each for each in gone if (known := store.known(each)) and not known.hidden and known.status == "Active"]
 
 
-def _source(made: Made, transcript: Transcript, job_id: str, now: str) -> CaptureSource:
+def _source(made: SessionMemory, transcript: Transcript, job_id: str, now: str) -> CaptureSource:
     counts: Counter[str] = Counter()
     evidence = []
     for each in made.summary.evidence:

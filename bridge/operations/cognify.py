@@ -220,7 +220,7 @@ def _look_into(
 ) -> None:
     """Extract from one memory and commit what was found."""
     memory = _visible(memory_id, stores)
-    text = without_secrets(stores, text_of(memory)).text  # the memory may be older than redaction
+    text = without_secrets(stores, whole_text(memory)).text  # the memory may be older than redaction
     meter = stores.meter(task.job_id)
     meter.require_room(least_calls(stores.embedder.count_tokens(text)))
     stores.graph.deliver_all(progress)
@@ -249,11 +249,6 @@ def _visible(memory_id: str, stores: Stores) -> Memory:
     if memory is None or stores.store.is_hidden(memory_id):
         raise JobError("MEMORY_FORGOTTEN", "The memory was forgotten or converted while it waited.")
     return memory
-
-
-def text_of(memory: Memory) -> str:
-    """The text of a memory that is sent to the language model."""
-    return whole_text(memory)
 
 
 CHUNK_TOKENS = 510  # the chunk size of cognee for this embedding engine

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from jobs import clock
 from jobs.errors import JobError
-from jobs.model import canonical_json
 from jobs.spool import RECORD_LIMIT
 
 from ..compaction import previews, record_draft
@@ -27,7 +26,7 @@ from ..search.standings import DISPUTED
 from ..slices import Slices
 from ..standing import comparison
 from ..store.values import Addition, AppliedJob, Compaction, KnownPair, PairVerdict, Source, StatusChange
-from ..text.identity import memory_id
+from ..text.identity import new_memory
 from . import Progress, Task, attachments
 from .refusals import require_runnable
 
@@ -283,15 +282,9 @@ def _record(preview: Preview, workspace_id: str, now: str) -> Memory:
         content, labels = previews.record_of(preview)
     except (KeyError, TypeError) as error:
         raise JobError("PREVIEW_NOT_FOUND", f"The preview {preview.digest} cannot be read.") from error
-    return Memory(
-        id=memory_id(workspace_id, "decision_record", preview.topic_id, canonical_json(content.as_dict())),
-        number=0,
-        kind="decision_record",
-        metadata=labels._replace(topic_id=preview.topic_id, created_at=now, updated_at=now),
-        stored_at=now,
-        content=content,
-        sources=tuple(each for each, _ in preview.sources),
-    )
+    metadata = labels._replace(topic_id=preview.topic_id, created_at=now, updated_at=now)
+    sources = tuple(each for each, _ in preview.sources)
+    return new_memory(workspace_id, "decision_record", metadata, now, content, sources=sources)
 
 
 def _source(store: Store, memory: str, digest: str, asked_at: str) -> Source:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from jobs import clock, steps
-from jobs.model import Job, Record, canonical_json
+from jobs.model import Job, Record
 from jobs.payloads import Cognify, Forget
 from jobs.scrub import JOB_FILES
 
@@ -23,9 +23,9 @@ from ..forgetting.consequences import Changes, Scope
 from ..forgetting.leftovers import ForgetTargets, Left, Quotes, strings, texts
 from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
-from ..memory import Content, Memory, Metadata
+from ..memory import Memory, Metadata
 from ..store.values import LEFT_TO_WORKER, AppliedJob, BegunForgetting, Plan, StatusChange
-from ..text.identity import content_id, memory_id
+from ..text.identity import content_id, new_memory
 from ..text.passages import passages, whole_text
 from . import Progress, Task, task_of
 from .ingest import prepare
@@ -72,7 +72,6 @@ def _begin(task: Task[Forget], applied: AppliedJob, stores: Stores, now: datetim
     """Commit the one change that removes the memories. Returns the plan of what is still to remove. Raises JobError as
     ``require_runnable``."""
     store, at = stores.store, clock.iso(now)
-    workspace_id = store.workspace_id
     require_runnable(task, store, stores.workspace)
     memory_ids, topic_id = task.payload.memory_ids, task.payload.topic_id
     name = task.payload.session
@@ -80,25 +79,19 @@ def _begin(task: Task[Forget], applied: AppliedJob, stores: Stores, now: datetim
     if session is not None:
         memory_ids = store.captures.memories_of(session.tool, session.session_id)
     scope = consequences.scope(store, store.ids_about(topic_id) if topic_id else memory_ids or ())
-
-    def naming(topic_id: str, content: Content) -> str:
-        """The id of a decision record with this topic and content."""
-        return memory_id(workspace_id, "decision_record", topic_id, canonical_json(content.as_dict()))
-
-    changes = consequences.changes(store, scope.ids, naming, store.embed, applied, at)
+    changes = consequences.changes(store, scope.ids, applied, at)
     old = [record for record, _ in changes.rebuilt] + changes.removed
     going = [*scope.memories, *store.select(old).values()]
     topics = consequences.topics_that_go(store, going)
     elsewhere = _ids_of_their_own(store, going)
     ids = frozenset((*scope.ids, *old, *elsewhere))
     targets = ForgetTargets(ids, frozenset(topics), quotes_of(store, going))
-    brings = what_jobs_bring(workspace_id)
+    brings = what_jobs_bring(store.workspace_id)
     left = leftovers.find(stores.workspace, store, targets, brings, at, task.job_id, now.timestamp())
     plan = _plan(scope, changes, left)
     embedded = list(embedded_texts(store, going))
     quoting = [given for given in store.all_feedback() if targets.in_bytes(_encoded(given.query, given.note))]
     quoted_names = [given for given in store.all_feedback() if targets.in_bytes(_encoded(given.by))]
-
     quoting_verdicts = [said for said in store.all_verdicts() if targets.in_bytes(_encoded(said.reason, said.by))]
 
     gone = [memory.id for memory in going]
@@ -112,8 +105,7 @@ def _begin(task: Task[Forget], applied: AppliedJob, stores: Stores, now: datetim
         change.verdicts_to_clear += quoting_verdicts
         change.feedback_to_drop += quoted_names  # nobody is called so; an edited import may say it
         change.statuses += (StatusChange(each, status, at) for each, status in changes.revived.items())
-        for made in changes.compactions:
-            change.compactions.append(made)
+        change.compactions += changes.compactions
         change.topics_to_clear += topics
         if session is not None:
             change.captured_sessions.append(session._replace(state="forgotten", path="", version=""))
@@ -166,8 +158,7 @@ def what_jobs_bring(workspace_id: str) -> Callable[[Job, Record], Collection[str
         if job.kind == "ingest":
             return [prepare(task_of(job, at), workspace_id, at).memory.id]
         texts = job.payload.texts or () if isinstance(job.payload, Cognify) else ()
-        raw = (Memory("", 0, "legacy", Metadata(), at, text=text) for text in texts)
-        return [content_id(workspace_id, memory) for memory in raw]
+        return [new_memory(workspace_id, "legacy", Metadata(), at, text=text).id for text in texts]
 
     return brings
 

@@ -64,6 +64,7 @@ _COUNTED = (
     "findings", "feedback", "verdicts",
 )  # fmt: skip
 What = Literal["renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"]
+_COUNTERS: dict[What, str] = {"duplicate": "duplicates", "conflict": "conflicts"}  # where it is not called as that
 
 
 def run(task: Task[Import], stores: Stores, now: datetime, progress: Progress) -> ImportResult:
@@ -147,7 +148,7 @@ def _open(workspace: Workspace, text: str) -> BinaryIO:
 
 
 @dataclass(frozen=True, slots=True)
-class New:
+class NewMemory:
     """A memory to be added, with its line in the file and its number there."""
 
     line: int
@@ -256,13 +257,13 @@ class ImportRun:
 
     def _store(self, batch: Sequence[tuple[int, Addition]]) -> None:
         """Store the new memories of a portion, one at a time where the embedding provider rejects a text."""
-        new: list[New] = []
+        new: list[NewMemory] = []
         words: dict[tuple[object, ...], str] = {}
         for line, addition in batch:
             memory = addition.memory
             same = (memory.kind, memory.metadata.topic_id, memory.content, memory.text)
             if self._is_to_be_added(line, addition, words.get(same)):
-                new.append(New(line, memory.number, self._fitted(addition)))
+                new.append(NewMemory(line, memory.number, self._fitted(addition)))
                 if not addition.hidden:
                     words[same] = memory.id
             elif addition.migrated_from is not None:
@@ -270,8 +271,7 @@ class ImportRun:
                 is_same = ours is not None and _has_words_of(ours, memory)
                 self._converted.append((memory.id, addition.migrated_from, is_same))
 
-        def reject(one: New, error: JobError) -> None:
-            self._counts["failed"] += 1
+        def reject(one: NewMemory, error: JobError) -> None:
             self._report(one.line, one.addition.memory.id, "failed", f"{error.code}: {error.message}")
 
         store_together(new, self._add, reject)
@@ -286,7 +286,6 @@ class ImportRun:
         if ours is not None:
             self._numbers[memory.number] = ours.number
             if not (_has_words_of(ours, memory) or _has_words_of(ours, given)):
-                self._counts["conflicts"] += 1
                 self._report(line, memory.id, "conflict", "The memory of this id has other words here.", memory.id)
             elif self._is_ours(memory.id):  # stored by an earlier attempt of this job
                 self._count_added(line, memory.number, ours)
@@ -296,7 +295,6 @@ class ImportRun:
             return False
         own = [content_id(store.workspace_id, each) for each in (memory, given)]
         if any(store.was_forgotten_since(each, self._task.accepted_at) for each in (memory.id, *own)):
-            self._counts["forgotten"] += 1
             self._report(line, memory.id, "forgotten", "It was forgotten after this import was asked for.")
             return False
         if not addition.hidden:
@@ -307,7 +305,6 @@ class ImportRun:
             self._here.pop(memory.id, None)
             return True
         self._here |= {memory.id: twin, data_id_of(memory.id): data_id_of(twin)}
-        self._counts["duplicates"] += 1
         self._report(line, memory.id, "duplicate", "The same words are here under another id.", twin)
         if (same := store.get(twin)) is not None:
             self._numbers[memory.number] = same.number
@@ -334,8 +331,7 @@ class ImportRun:
         unused = [each for each in {original: None for _, original, _ in found} if each not in used]
         unused = [each for each in unused if not store.conversions_of(each)]
         with store.change(self._now) as change:
-            for memory_id, original in links.items():
-                change.originals.append((memory_id, original))
+            change.originals += links.items()
             change.dropped += unused
         self._counts["added"] -= len(unused)
         self._counts["duplicates"] += len(unused)
@@ -346,11 +342,10 @@ class ImportRun:
         return known is not None and known.origin_job == self._task.job_id
 
     def _compare(self, line: int, addition: Addition, ours: Memory) -> None:
-        """Report where the file's labels differ from the store's; the store's are kept."""
+        """Report where the file's labels differ from the store's, which are kept."""
         theirs, hidden = addition.memory.metadata, self._stores.store.is_hidden(ours.id)
         if ours.metadata == theirs and hidden == addition.hidden:
             return
-        self._counts["kept"] += 1
         in_file, here = ("hidden" if h else m.status for h, m in ((addition.hidden, theirs), (hidden, ours.metadata)))
         note = (
             f"It is {here} here, and {in_file} in the file."
@@ -378,7 +373,7 @@ class ImportRun:
         """The id that a memory of the file has in this store."""
         return self._here.get(memory_id, memory_id)
 
-    def _add(self, new: Sequence[New]) -> None:
+    def _add(self, new: Sequence[NewMemory]) -> None:
         """Add the memories in one transaction."""
         if not new:
             return
@@ -393,7 +388,6 @@ class ImportRun:
         self._numbers[number] = stored.number
         self._redactions.update(self._replaced.pop(stored.id, {}))
         if number not in (0, stored.number):
-            self._counts["renumbered"] += 1
             note = f"The number {number} was taken; it has {stored.number} here."
             self._report(line, stored.id, "renumbered", note, stored.id)
 
@@ -488,7 +482,8 @@ class ImportRun:
     # --- the result ---
 
     def _report(self, line: int, memory_id: str, what: What, note: str, here: str | None = None) -> None:
-        """Add a detail to the result, up to the limit."""
+        """Count what became of a memory, and add it to the details of the result, up to the limit."""
+        self._counts[_COUNTERS.get(what, what)] += 1
         if len(self._details) < _SHOWN:
             self._details.append({"line": line, "memory_id": memory_id, "what": what, "here": here, "note": note})
 

@@ -21,7 +21,7 @@ from ..graph.open_stores import Stores
 from ..memory import LABELS, LISTS, STATUS_WORDS, Content, Memory, Metadata, References, TimeScope, is_topic_id, slug
 from ..store.values import AppliedJob
 from ..text.conversation import Conversation, parse_conversation, render_conversation
-from ..text.identity import content_id
+from ..text.identity import new_memory
 from ..text.memory_json import labels_of
 from ..text.references import split
 from ..text.sections import normalise
@@ -241,22 +241,13 @@ def _prepared(task: Task[Ingest], content: Content, metadata: Metadata, workspac
         created_at=created,
         updated_at=metadata.updated_at or created,
     )
-    memory = Memory(
-        id="",
-        number=0,
-        kind="summary",
-        metadata=full,
-        stored_at=now,
-        content=content,
-    )
-    memory = memory._replace(id=content_id(workspace_id, memory))
+    memory = new_memory(workspace_id, "summary", full, now, content)
     return Prepared(task, memory, len(content.topic) + len(content.context) + sum(map(len, content.decisions)))
 
 
 def _legacy(task: Task[Any], text: str, metadata: Metadata, workspace_id: str, now: str) -> Prepared:
     """A legacy memory with an id."""
-    memory = Memory(id="", number=0, kind="legacy", metadata=metadata, stored_at=now, text=text)
-    return Prepared(task, memory._replace(id=content_id(workspace_id, memory)), len(text))
+    return Prepared(task, new_memory(workspace_id, "legacy", metadata, now, text=text), len(text))
 
 
 def raw(task: Task[Any], text: str, stores: Stores, now: str) -> Memory:

@@ -102,10 +102,9 @@ def _ask_about_all(task: Task[EmptyPayload], stores: Stores, now: datetime, prog
             if error.code != "LLM_TEXT_REFUSED":
                 raise
             said, ask = {}, None  # they stay as they are; after an error, only another asker asks on
-        verdicts = [pair.verdict(said.get(at), llm.name_of(settings), task) for at, pair in enumerate(batch)]
         with store.change(clock.iso(now)) as change:
-            for verdict in verdicts:
-                change.verdicts.append(verdict)
+            model = llm.name_of(settings)
+            change.verdicts += (pair.verdict(said.get(at), model, task) for at, pair in enumerate(batch))
         slices.advance(len(batch))
 
 

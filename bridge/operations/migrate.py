@@ -47,7 +47,7 @@ _SHOWN_FIRST: tuple[Outcome, ...] = ("failed", "forgotten", "migrated", "already
 
 
 @dataclass(slots=True)
-class Item:
+class JudgedText:
     """A text, and what became of it. ``memory`` has its number once it is stored."""
 
     text: Text
@@ -84,18 +84,20 @@ def run(task: Task[Migrate], stores: Stores, now: datetime, progress: Progress) 
 @dataclass(slots=True)
 class MigrationRun:
     """A migration in progress: the memories that it has met (``seen``), how many more it may store (``left``; None: any
-    number), and how many texts the limit left out (``remaining``). ``attached``: the texts of another machine.
+    number), and how many texts the limit left out (``remaining``). ``problems``: of the earlier stores. ``attached``:
+    the texts of another machine.
     """
 
     task: Task[Migrate]
     now: str
     left: int | None
     stores: Stores
-    attached: Mapping[Text, _Attached] | None = None
+    problems: Sequence[str]
+    attached: Mapping[Text, _AttachedText] | None = None
     seen: set[str] = field(default_factory=set)
     remaining: int = 0
 
-    def judge(self, item: Item, known: Memories) -> Converted | None:
+    def judge(self, item: JudgedText, known: Memories) -> Converted | None:
         """Set the outcome of a text, whatever it was. Returns what to store for it, or None."""
         item.outcome = item.memory = item.original_id = item.reason = item.error = None
         try:
@@ -113,7 +115,7 @@ class MigrationRun:
             return None
         return self._judge(item, converted, known)
 
-    def _read(self, item: Item) -> str:
+    def _read(self, item: JudgedText) -> str:
         """The words of a text, here or as they were attached. Raises UnreadableText."""
         if self.attached is None:
             return earlier_stores.read(item.text)
@@ -123,7 +125,7 @@ class MigrationRun:
             raise UnreadableText(found.unreadable)
         return found.words
 
-    def _converted(self, words: str, item: Item, known: Memories) -> Converted:
+    def _converted(self, words: str, item: JudgedText, known: Memories) -> Converted:
         """What the text becomes, with secrets replaced; without, where the store knows it from before redaction
         existed.
         """
@@ -141,7 +143,7 @@ class MigrationRun:
         item.redactions = dict(Counter(item.redactions) + Counter(clean.counts))
         return become(clean.text)
 
-    def _judge(self, item: Item, found: Converted, known: Memories) -> Converted | None:
+    def _judge(self, item: JudgedText, found: Converted, known: Memories) -> Converted | None:
         """Set the outcome of a converted text, from what the store knows now. Returns what to store, or None."""
         memory, original = known.under_its_id(found.memory), found.original
         stored = known.known(memory.id)
@@ -167,11 +169,10 @@ class MigrationRun:
 
 def _shown(task: Task[Migrate], stores: Stores, now: str, progress: Progress) -> Migration:
     """The result of a dry run. It changes nothing, and creates no store."""
-    migration = MigrationRun(task, now, task.payload.limit, stores)
     with stores.open_for_reading() as store:
-        ours = _ours(store)
-    earlier = earlier_stores.find(stores.workspace, ours)
-    items = [Item(text) for text in earlier.texts]
+        earlier = earlier_stores.find(stores.workspace, _ours(store))
+    migration = MigrationRun(task, now, task.payload.limit, stores, earlier.problems)
+    items = [JudgedText(text) for text in earlier.texts]
     slices = Slices(progress, "looking at the texts of earlier versions", len(items))
     for start in range(0, len(items), _MOST):
         part = items[start : start + _MOST]
@@ -180,7 +181,7 @@ def _shown(task: Task[Migrate], stores: Stores, now: str, progress: Progress) ->
                 migration.judge(item, store)
                 item.memory = _light(item.memory)
         slices.advance(len(part))
-    return _result(items, migration, earlier.problems, None, dry_run=True)
+    return _result(items, migration, None)
 
 
 def _ours(store: Memories) -> set[str]:
@@ -199,21 +200,18 @@ def _migrate(task: Task[Migrate], stores: Stores, now: str, progress: Progress) 
         earlier = earlier_stores.find(stores.workspace, _ours(stores.store))
     else:
         earlier, attached = _attached(task, stores)
-    items = [Item(text) for text in earlier.texts]
-    migration = MigrationRun(task, now, task.payload.limit, stores, attached)
+    items = [JudgedText(text) for text in earlier.texts]
+    migration = MigrationRun(task, now, task.payload.limit, stores, earlier.problems, attached)
     receipt = {"receipt": task.job_id, "job_sha256": task.sha256, "begun_at": task.accepted_at}
     receipts.write(stores, receipt | {"finished_at": None, "items": [], "undone": None})
     slices = Slices(progress, "taking over the memories of earlier versions", len(items))
     portion, done = AdaptiveBatch(_FIRST, _MOST), 0
     while part := items[done : done + max(portion.size, _FIRST)]:
         with portion:
-            _store_all(part, migration, stores)
+            _store_all(part, migration)
         done += len(part)
         slices.advance(len(part))
-    result: Migration = {
-        **_result(items, migration, earlier.problems, task.job_id, dry_run=False),
-        "graph": "follows",
-    }
+    result: Migration = {**_result(items, migration, task.job_id), "graph": "follows"}
     counted = ("found", *get_args(Outcome), "remaining")
     counts = {name: count for name, count in result.items() if name in counted}
     whole = receipt | counts | {"finished_at": now, "items": [_noted(item) for item in items], "undone": None}
@@ -224,7 +222,7 @@ def _migrate(task: Task[Migrate], stores: Stores, now: str, progress: Progress) 
 
 
 @dataclass(frozen=True, slots=True)
-class _Attached:
+class _AttachedText:
     """A text of an earlier version as its machine read it: its words without secrets, and their number by kind; or why
     they are unreadable."""
 
@@ -248,31 +246,31 @@ def read_files(task: Task[Migrate], stores: Stores, progress: Progress) -> Itera
     for text in earlier.texts:
         try:
             clean = without_secrets(stores, earlier_stores.read(text))
-            yield {"text": _Attached(text, clean.text, dict(clean.counts))}
+            yield {"text": _AttachedText(text, clean.text, dict(clean.counts))}
         except UnreadableText as why:
-            yield {"text": _Attached(text, None, {}, str(why))}
+            yield {"text": _AttachedText(text, None, {}, str(why))}
         slices.advance(1)
 
 
-def _attached(task: Task[Migrate], stores: Stores) -> tuple[EarlierTexts, dict[Text, _Attached]]:
+def _attached(task: Task[Migrate], stores: Stores) -> tuple[EarlierTexts, dict[Text, _AttachedText]]:
     lines = attachments.lines(task, stores)
     problems = attachments.checked(list[str], next(lines, {}).get("problems"))
-    found = [attachments.checked(_Attached, line.get("text")) for line in lines]
+    found = [attachments.checked(_AttachedText, line.get("text")) for line in lines]
     return EarlierTexts([each.text for each in found], problems), {each.text: each for each in found}
 
 
-def _store_all(part: Sequence[Item], migration: MigrationRun, stores: Stores) -> None:
+def _store_all(part: Sequence[JudgedText], migration: MigrationRun) -> None:
     """Judge texts and store them in one transaction; one at a time where the embedding provider rejects a text."""
-    known = stores.store
+    known = migration.stores.store
 
-    def store(items: Sequence[Item]) -> None:
+    def store(items: Sequence[JudgedText]) -> None:
         # On a copy: a text that is not stored uses up nothing of the limit, and an equal one is judged by itself.
         trial = replace(migration, seen=set(migration.seen))
         new = [(item, found) for item in items if (found := trial.judge(item, known)) is not None]
-        _add(new, trial, stores)
+        _add(new, trial)
         migration.left, migration.seen, migration.remaining = trial.left, trial.seen, trial.remaining
 
-    def reject(item: Item, error: JobError) -> None:
+    def reject(item: JudgedText, error: JobError) -> None:
         item.outcome, item.reason, item.error = "failed", error.message, error
         item.original_id = None
 
@@ -291,9 +289,9 @@ def _light(memory: Memory | None) -> Memory | None:
     return memory._replace(text=title) if memory.content is None else memory._replace(content=Content(title, ""))
 
 
-def _add(new: Sequence[tuple[Item, Converted]], migration: MigrationRun, stores: Stores) -> None:
+def _add(new: Sequence[tuple[JudgedText, Converted]], migration: MigrationRun) -> None:
     """Add the memories, the originals first, so that the numbers follow the order of creation."""
-    job_id, store = migration.task.job_id, stores.store
+    job_id, store = migration.task.job_id, migration.stores.store
     originals = {found.original.id: found.original for _, found in new if found.original is not None}
     additions = [
         Addition(original, job_id, hidden=True) for original in originals.values() if store.known(original.id) is None
@@ -313,16 +311,14 @@ def _add(new: Sequence[tuple[Item, Converted]], migration: MigrationRun, stores:
 # --- the result and the receipt ---
 
 
-def _result(
-    items: Sequence[Item], migration: MigrationRun, problems: Sequence[str], receipt: str | None, *, dry_run: bool
-) -> Migration:
+def _result(items: Sequence[JudgedText], migration: MigrationRun, receipt: str | None) -> Migration:
     """The job's result; ``receipt`` is None for a dry run."""
     counts = Counter(item.outcome for item in items)
     judged = [item for item in items if item.outcome is not None]
     brought = [item.redactions for item in items if item.outcome == "migrated"]
     shown = sorted(judged, key=lambda item: _SHOWN_FIRST.index(item.outcome or "skipped"))[:MAX_ITEMS]
     result: dict[str, Any] = {
-        "dry_run": dry_run,
+        "dry_run": receipt is None,
         "found": len(items) - counts["skipped"],
         **{name: counts[name] for name in get_args(Outcome)},
         "remaining": migration.remaining,
@@ -330,12 +326,12 @@ def _result(
         "items_omitted": len(judged) - len(shown),
         "receipt": receipt,
         "redactions": redactions(migration.stores, *brought),
-        "warnings": list(problems),
+        "warnings": list(migration.problems),
     }
     return cast("Migration", result)
 
 
-def _line(item: Item) -> MigratedItem:
+def _line(item: JudgedText) -> MigratedItem:
     """An item of the result: a text, and what it became or would become."""
     memory = item.memory
     known = memory.metadata if memory is not None else None
@@ -355,7 +351,7 @@ def _line(item: Item) -> MigratedItem:
     return cast("MigratedItem", line)
 
 
-def _noted(item: Item) -> dict[str, Any]:
+def _noted(item: JudgedText) -> dict[str, Any]:
     """An item of the receipt. It holds no words of the text."""
     failed_at = item.error.details.get("line") if item.error else None
     return {

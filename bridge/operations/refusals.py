@@ -143,7 +143,8 @@ def _of_resolve(payload: Resolve, memories: Memories) -> JobError | None:
 
 def decision_of(side: PairedStatement, memories: Memories) -> tuple[str, str] | None:
     """The memory's id with the digest of its decision; None if the memory has no such decision."""
-    from ..standing.statements import digest, statements
+    from ..text.decision_lines import digest
+    from ..text.passages import statements
 
     memory, wanted = memories.get(side.memory_id), side.statement.strip()
     found = {} if memory is None else statements(memory)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from jobs import clock
 
 from ..compaction import previews
-from ..memory import Memory, Status
+from ..memory import Memory
 from ..store.values import AppliedJob, Compaction, KeptBecause, Restored, Skipped, Source, StatusChange
 from . import Progress, Task
 from .refusals import require_runnable
@@ -69,15 +69,12 @@ def _unnoted(store: Store, record: Memory) -> Compaction:
         applied_at=record.metadata.created_at or record.stored_at,
         effect=AppliedJob("", ""),
         preview_digest="",
-        sources=tuple(Source(each.id, previews.content_digest(each), _former(each), None) for each in sources),
+        sources=tuple(
+            Source(each.id, previews.content_digest(each), each.status_before_merge, None) for each in sources
+        ),
         conflicts=(),
         narrative_source="",
     )
-
-
-def _former(memory: Memory) -> Status:
-    """The status that a memory had before it was merged: only records and active summaries can be."""
-    return "DecisionRecord" if memory.kind == "decision_record" else "Active"
 
 
 def _take_back(made: Compaction, record: Memory, task: Task[Restore], store: Store, now: str) -> Compaction:

@@ -217,9 +217,8 @@ def is_secret(match: re.Match[str], kind: str) -> bool:
     return is_password and is_value and _is_chosen(value)
 
 
-def is_argument(match: re.Match[str], kind: str) -> bool:
+def is_argument(_: re.Match[str], value: str) -> bool:
     """Whether a match of ``PROGRAMS`` is a secret: its position says so, unless it is a word or a path."""
-    value = match["secret"]
     return (
         len(value) >= 4
         and (is_random(value) or _is_chosen(value))

@@ -10,7 +10,7 @@ import codecs
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,7 @@ def redact(text: str, known: set[str] | None = None) -> Redacted:
     known = set() if known is None else known
     counts: Counter[str] = Counter()
     for _ in range(_PASSES):
-        spans = list(_spans(text))
+        spans = _spans(text)
         if not spans:
             break
         parts, done = [], 0
@@ -118,20 +118,18 @@ def total(*counts: Mapping[str, int] | None) -> Redactions:
     return {"total": kinds.total(), "kinds": dict(sorted(kinds.items()))}
 
 
-def _spans(text: str) -> Iterator[tuple[int, int, str]]:
+def _spans(text: str) -> list[tuple[int, int, str]]:
     """(start, end, kind) of each secret, in order. Overlapping ones are merged, with the kind listed first."""
     from .secret_kinds import KINDS, find  # not at the top: most processes need none of its many expressions
 
-    spans = [(span.start, span.end, span.rank) for span in find(text)]
-    index = 0
-    spans.sort()
-    while index < len(spans):
-        start, end, rank = spans[index]
-        index += 1
-        while index < len(spans) and spans[index][0] < end:
-            end, rank = max(end, spans[index][1]), min(rank, spans[index][2])
-            index += 1
-        yield start, end, KINDS[rank].name
+    spans: list[tuple[int, int, int]] = []
+    for start, end, rank in sorted(find(text)):
+        if spans and start < spans[-1][1]:
+            first, last, before = spans[-1]
+            spans[-1] = first, max(last, end), min(before, rank)
+        else:
+            spans.append((start, end, rank))
+    return [(start, end, KINDS[rank].name) for start, end, rank in spans]
 
 
 # --- files ---

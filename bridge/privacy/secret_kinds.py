@@ -6,12 +6,12 @@ pattern must take linear time on hostile text.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from ..pattern import pattern
 from . import assigned_secrets, evidence, random_words, token_forms
 from .evidence import Confirm
 
@@ -30,36 +30,21 @@ _TAIL_CHARACTER = re.compile(r"[A-Za-z0-9_-]")
 Shape = Literal["token", "exact", "word", "value", "block"]
 
 
-class Span(NamedTuple):
-    """The position of a secret in a text: indexes of its first character and behind its last one, and the
-    rank of its kind in ``KINDS``."""
-
-    start: int
-    end: int
-    rank: int
-
-
 class Form(NamedTuple):
     """What a kind's secrets look like. ``anchors``: substrings of which every text with such a secret has one, in lower
     case if ``any_case``; a cheap test. ``is_one`` confirms a match."""
 
     anchors: tuple[str, ...]
-    expression: str
+    pattern: re.Pattern[str]
     is_one: Confirm
     shape: Shape
     any_case: bool = False
 
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        """The compiled expression. Most of the many forms are never needed, so each is compiled at first use."""
-        return _compiled(self.expression, re.IGNORECASE | re.ASCII if self.any_case else re.ASCII)
-
     def find(self, text: str) -> Iterator[tuple[int, int]]:
         """The bounds of each secret of this form in a text with one of its anchors."""
-        pattern = self.pattern
-        group: str | int = _GROUP if _GROUP in pattern.groupindex else 0
+        group: str | int = _GROUP if _GROUP in self.pattern.groupindex else 0
         done = 0
-        for match in pattern.finditer(text):
+        for match in self.pattern.finditer(text):
             start, end = match.span(group)
             if start < done:
                 continue  # inside the previous token
@@ -86,11 +71,6 @@ class Form(NamedTuple):
         return start, tail.end()
 
 
-@functools.cache
-def _compiled(expression: str, flags: int) -> re.Pattern[str]:
-    return re.compile(expression, flags)
-
-
 class Kind(NamedTuple):
     """A kind of secret, with the forms that its secrets have."""
 
@@ -104,7 +84,7 @@ class Kind(NamedTuple):
 def _tokens(kind: str, is_one: Confirm | None = None, exact: Confirm | None = None) -> tuple[Form, ...]:
     """The forms of ``token_forms`` for a kind. Without a confirmation of its own, a token must look drawn."""
     return tuple(
-        Form((form.anchor,), form.expression, own or evidence.drawn_behind(form.prefix), form.shape)
+        Form((form.anchor,), pattern(form.expression, re.ASCII), own or evidence.drawn_behind(form.prefix), form.shape)
         for form in token_forms.tokens(kind)
         for own in [is_one if form.shape == "token" else exact or is_one]
     )
@@ -117,7 +97,8 @@ def _values(
     shape: Shape = "value",
     any_case: bool = False,
 ) -> tuple[Form, ...]:
-    return tuple(Form(tuple(anchors), one, is_one, shape, any_case) for one in expressions)
+    flags = re.IGNORECASE | re.ASCII if any_case else re.ASCII
+    return tuple(Form(tuple(anchors), pattern(one, flags), is_one, shape, any_case) for one in expressions)
 
 
 def _assigned(name: str, rows: Iterable[tuple[str, str]]) -> Kind:
@@ -128,18 +109,11 @@ def _assigned(name: str, rows: Iterable[tuple[str, str]]) -> Kind:
 
     forms: tuple[Form, ...] = ()
     for anchor, words in rows:
-        expressions = (
-            assigned_secrets.expression(words),
-            assigned_secrets.argument_expression(words),
-        )
+        expressions = assigned_secrets.expression(words), assigned_secrets.argument_expression(words)
         forms += _values([anchor], *expressions, is_one=is_one, any_case=True)
     if name == assigned_secrets.PASSWORDS:
-
-        def is_argument(match: re.Match[str], _: str) -> bool:
-            return assigned_secrets.is_argument(match, name)
-
         for anchor, expression in assigned_secrets.PROGRAMS:
-            forms += _values([anchor], expression, is_one=is_argument, any_case=True)
+            forms += _values([anchor], expression, is_one=assigned_secrets.is_argument, any_case=True)
         forms += _values([" / ", ", p"], assigned_secrets.LOGIN, is_one=assigned_secrets.is_login)
         forms += _values([], random_words.PASSWORD, is_one=random_words.is_password, shape="word")
     return Kind(name, forms)
@@ -223,7 +197,10 @@ KINDS: Sequence[Kind] = (
     Kind("service-token", (
         *_tokens("service-token", exact=evidence.has_digits),
         *(
-            Form((first,), rf"(?<![\w+/=]){first}[A-Za-z0-9+/]{{43}}(?![\w+/=])", evidence.is_numbered, "exact")
+            Form(
+                (first,), pattern(rf"(?<![\w+/=]){first}[A-Za-z0-9+/]{{43}}(?![\w+/=])", re.ASCII),
+                evidence.is_numbered, "exact",
+            )
             for first in "MNO"
         ),
     )),
@@ -279,8 +256,16 @@ KINDS: Sequence[Kind] = (
 # --- searching ---
 
 
-def find(text: str) -> Iterator[Span]:
-    """The likely secrets of a text, in no order; they may overlap."""
+def find(text: str) -> Iterator[tuple[int, int, int]]:
+    """Where each likely secret of a text begins and ends, and the rank of its kind in ``KINDS``. In no order; they may
+    overlap."""
+    for form, rank in _possible(text):
+        for start, end in form.find(text):
+            yield start, end, rank
+
+
+def _possible(text: str) -> Iterator[tuple[Form, int]]:
+    """The forms that a text may hold by cheaper tests, each with the rank of its kind."""
     words = dict.fromkeys(word for word in text.split() if len(word) >= random_words.SHORTEST_PASSWORD)
     # Few words are long and no plain ones: what is not in them is not searched for in the whole text.
     odd_words = [word for word in words if len(word) >= SHORTEST_TOKEN and not _PLAIN_WORD.fullmatch(word)]
@@ -289,22 +274,18 @@ def find(text: str) -> Iterator[Span]:
         for beginning in _TOKENS.keys() & {"", *map("".join, pairwise(joined))}:
             for anchor, form, rank in _TOKENS[beginning]:
                 if anchor in joined and form.pattern.search(joined):
-                    for start, end in form.find(text):
-                        yield Span(start, end, rank)
+                    yield form, rank
     passwords = filter(random_words.POSSIBLE_PASSWORD.search, words)
     for searched_words, form, rank in ((odd_words, *_LONG_WORD), (passwords, *_PASSWORD)):
         # With a sign between, so that no word is taken for the name of the next one.
         if next(form.find("\0 ".join(["", *searched_words])), None):
-            for start, end in form.find(text):
-                yield Span(start, end, rank)
+            yield form, rank
     lowered = text.lower()
-    for anchors, any_case, forms in _OTHERS if text.isascii() else (*_OTHERS, *_NOT_ASCII):
+    for (anchors, any_case), forms in _ANCHORED.items():
         searched = lowered if any_case else text
         for anchor in anchors:
             if anchor in searched:
-                for form, rank in forms:
-                    for start, end in form.find(text):
-                        yield Span(start, end, rank)
+                yield from forms
                 break
 
 
@@ -323,7 +304,3 @@ for _rank, _kind in enumerate(KINDS):
         else:
             _ANCHORED.setdefault((_form.anchors, _form.any_case), []).append((_form, _rank))
 _PASSWORD, _LONG_WORD = _WORDS
-_OTHERS = [(anchors, any_case, forms) for (anchors, any_case), forms in _ANCHORED.items() if anchors[0].isascii()]
-_NOT_ASCII = [
-    (anchors, any_case, forms) for (anchors, any_case), forms in _ANCHORED.items() if not anchors[0].isascii()
-]

@@ -169,7 +169,8 @@ class Estimate:
         lower, upper = self.bounds
         least, highest = _scores(self.candidates, lower, question.ranking), highest_scores(upper, question.ranking)
         known, falls, depth = known.at(question.seen_from), dict[int, "Fall"](), 2 * question.max_results
-        is_new = np.ones(len(self), np.bool_)
+        # What may have fallen; a question about the past also asks for what the others replaced.
+        is_new = np.isin(self.candidates.number, [*known.statements]) | question.asks_past
         while True:
             chosen = top(np.arange(len(self)), least, highest, depth)
             some = self.candidates.take(chosen[is_new[chosen]])

@@ -10,23 +10,12 @@ from ..text.decision_lines import current_first
 from ..text.memory_json import labels_of
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from ..interface.answer_shapes import AnyHit, RetrievalHit
     from ..memory_shapes import Labels
+    from .known_memories import KnownMemory
     from .ranking import Factors, Scored
 
     Packed = tuple[Memory, Factors, str, int]
-
-    class Shown(Protocol):
-        """The text to show of a memory. It does not depend on the query, so it may be kept for the next one."""
-
-        @property
-        def text(self) -> str:
-            """The text."""
-
-        def tokens(self, count: CountTokens) -> int:
-            """The tokens of the text."""
 
 
 CUT_MARKER = "\n… [truncated to fit the token budget]"
@@ -77,9 +66,10 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit
 
 
 def pack(
-    ranked: Iterable[Scored], shown: Callable[[Memory], Shown], count: CountTokens, budget: int, matched: Matched
+    ranked: Iterable[Scored], shown: Callable[[Memory], KnownMemory], count: CountTokens, budget: int, matched: Matched
 ) -> list[Packed]:
-    """The hits that fit the budget of tokens, each with its text and token count, in their order.
+    """The hits that fit the budget of tokens, each with its text and token count, in their order. ``shown``: the memory
+    with its text.
 
     A hit that does not fit what is left is skipped. If it is the first of all, it is cut instead, with a visible mark;
     the passages of it that ``matched`` and would be lost stand first.

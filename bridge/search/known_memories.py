@@ -6,6 +6,7 @@ None of it depends on the query, and a memory of one number does not change with
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..memory import Memory
@@ -23,19 +24,14 @@ _OBJECT_BYTES, _BYTES_A_CHARACTER = 4_000, 4
 class KnownMemory:
     """A memory, and the text to show of it, rendered at the first use."""
 
-    __slots__ = ("_counted", "_text", "memory")
-
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self._text: str | None = None
         self._counted: tuple[CountTokens, int] | None = None
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The text to show."""
-        if self._text is None:
-            self._text = summary_text(self.memory)
-        return self._text
+        return summary_text(self.memory)
 
     def tokens(self, count: CountTokens) -> int:
         """The tokens of the text, as ``count`` counts them."""

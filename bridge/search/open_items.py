@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -36,19 +35,6 @@ Kind = Literal["question", "next_step"]
 CLOSES = 0.67
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    kind: Kind
-    text: str
-    memory: Memory
-
-
-@dataclass(frozen=True, slots=True)
-class _Statement:
-    text: str
-    vector: Vector
-
-
 def open_items(workspace: Workspace, topic_id: str | None = None) -> list[OpenItem]:
     """The open questions and next steps of all topics or of one, topic by topic: the topic with the newest item first,
     in it the newest item first.
@@ -67,8 +53,8 @@ def open_items(workspace: Workspace, topic_id: str | None = None) -> list[OpenIt
             if memory.content is not None and memory.metadata.topic_id is not None:
                 topics[memory.metadata.topic_id].append(memory)
         by_topic = [items for each in topics.values() if (items := _open_in(each, snapshot))]
-    by_topic.sort(key=lambda items: _moment(items[0].memory), reverse=True)
-    return [_shown(item) for items in by_topic for item in items]
+    by_topic.sort(key=lambda items: (items[0]["date"] or "", items[0]["memory_number"]), reverse=True)
+    return [item for items in by_topic for item in items]
 
 
 def _moment(memory: Memory) -> tuple[str, int]:
@@ -76,10 +62,10 @@ def _moment(memory: Memory) -> tuple[str, int]:
     return memory.dated_at or "", memory.number
 
 
-def _open_in(memories: Sequence[Memory], snapshot: Snapshot) -> list[_Item]:
+def _open_in(memories: Sequence[Memory], snapshot: Snapshot) -> list[OpenItem]:
     """The open items of one topic, the newest first; its memories come by rising date."""
-    left: list[_Item] = []
-    statements: list[_Statement] = []  # of what is later
+    left: list[OpenItem] = []
+    statements: list[tuple[str, Vector]] = []  # of what is later
     repeated: set[str] = set()
     for memory in reversed(memories):
         found, vectors = passages(memory), snapshot.passage_vectors(memory.number)
@@ -87,48 +73,48 @@ def _open_in(memories: Sequence[Memory], snapshot: Snapshot) -> list[_Item]:
         parts = {each.text.strip(): vectors[at] for at, each in enumerate(found)} if len(found) == len(vectors) else {}
         own = _statements(memory, parts)
         if memory.kind == "decision_record":
-            statements += own
-        items = [item for item in _items(memory) if item.text.casefold() not in repeated]
-        left += [item for item in items if not _is_closed(item, parts.get(item.text), statements)]
-        repeated.update(item.text.casefold() for item in items)
+            statements += own.items()
+        items = [item for item in _items(memory) if item["text"].casefold() not in repeated]
+        left += [item for item in items if not _is_closed(item["text"], parts.get(item["text"]), statements)]
+        repeated.update(item["text"].casefold() for item in items)
         if memory.kind != "decision_record":
-            statements += own
+            statements += own.items()
     return left
 
 
-def _items(memory: Memory) -> list[_Item]:
-    assert memory.content is not None
-    texts: list[tuple[Kind, str]] = [("question", text) for text in memory.content.open_questions]
-    texts += [("next_step", text) for text in memory.content.next_steps]
-    return [_Item(kind, text.strip(), memory) for kind, text in texts if text.strip()]
+def _items(memory: Memory) -> list[OpenItem]:
+    content, topic_id = memory.content, memory.metadata.topic_id
+    assert content is not None
+    assert topic_id is not None
+    texts: list[tuple[Kind, str]] = [("question", text) for text in content.open_questions]
+    texts += [("next_step", text) for text in content.next_steps]
+    return [
+        {
+            "kind": kind,
+            "text": text.strip(),
+            "topic_id": topic_id,
+            "title": title(memory),
+            "memory_id": memory.id,
+            "memory_number": memory.number,
+            "date": memory.dated_at,
+        }
+        for kind, text in texts
+        if text.strip()
+    ]
 
 
-def _statements(memory: Memory, vectors: Mapping[str, Vector]) -> list[_Statement]:
+def _statements(memory: Memory, vectors: Mapping[str, Vector]) -> dict[str, Vector]:
     """The decisions and the sentences of the context that state something."""
     found = [each.text.strip() for each in passages(memory) if each.kind in ("decision", "sentence")]
-    return [_Statement(text, vectors[text]) for text in found if text in vectors and not text.endswith(("?", "\uff1f"))]
+    return {text: vectors[text] for text in found if text in vectors and not text.endswith(("?", "\uff1f"))}
 
 
-def _is_closed(item: _Item, vector: Vector | None, statements: Sequence[_Statement]) -> bool:
+def _is_closed(item: str, vector: Vector | None, statements: Sequence[tuple[str, Vector]]) -> bool:
     if vector is None or not statements:
         return False
-    words = QueryWords(item.text)
-    cosines = (np.stack([each.vector for each in statements]) @ vector).tolist()
+    words = QueryWords(item)
+    cosines = (np.stack([each for _, each in statements]) @ vector).tolist()
     return any(
-        relevance(cosine, cosine, words.share_in(each.text)).semantic_score >= CLOSES
-        for cosine, each in zip(cosines, statements, strict=True)
+        relevance(cosine, cosine, words.share_in(text)).semantic_score >= CLOSES
+        for cosine, (text, _) in zip(cosines, statements, strict=True)
     )
-
-
-def _shown(item: _Item) -> OpenItem:
-    memory = item.memory
-    assert memory.metadata.topic_id is not None
-    return {
-        "kind": item.kind,
-        "text": item.text,
-        "topic_id": memory.metadata.topic_id,
-        "title": title(memory),
-        "memory_id": memory.id,
-        "memory_number": memory.number,
-        "date": memory.dated_at,
-    }

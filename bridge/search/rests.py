@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..pattern import pattern
-from ..text.passages import decisions
+from ..text.passages import statements
 from ..text.query_words import stem
 from ..text.terms import STOP_WORDS
 from . import standings
@@ -47,8 +47,7 @@ def of_memory(memory: Memory, pairs: Sequence[Replacement], read: Callable[[int]
     if memory.content is None or memory.metadata.status == "Superseded":
         return []
     known = standings.read(pairs, [])
-    own = {at: line.text for at, line in decisions(memory).items() if not line.is_earlier}
-    texts = [text for at, text in own.items() if known.fall((memory.number, at)) is None]
+    texts = [text for at, text in statements(memory).items() if known.fall((memory.number, at)) is None]
     found: list[RestsOn] = []
     for statement in known.best:
         fall = known.fall(statement)

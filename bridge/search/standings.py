@@ -111,7 +111,7 @@ class Standings(_Pairs):
 
     def older_than(self, numbers: Collection[int]) -> set[int]:
         """The memories with a statement that one of these memories may have replaced, at last or on the way."""
-        return set().union(*(self._older.get(number, ()) for number in numbers))
+        return set().union(*(self._older[number] for number in self._older.keys() & numbers))
 
     @cached_property
     def _older(self) -> dict[int, set[int]]:

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..embedding.embedder import Vectors
 from ..search.standings import POSSIBLE, REPLACED
-from ..text.passages import topic_passage
+from ..text.decision_lines import digest
+from ..text.passages import statements, topic_passage
 from . import judge
-from .statements import digest, statements
 
 if TYPE_CHECKING:
     from ..memory import Memory

@@ -11,13 +11,14 @@ import re
 from collections.abc import Callable, Sequence
 
 from ..compaction.conflicts import find_conflicts
-from ..compaction.statements import are_of_two_things, without_change, without_rejected
+from ..compaction.labels import are_of_two_things, differ_in_a_label
+from ..compaction.statements import without_change, without_rejected
 from ..embedding.embedder import Vectors
 from ..pattern import pattern
 from ..search.standings import DISPUTED, POSSIBLE, REPLACED
 from . import cross_encoder
 
-IDENTITY = "judge-14"
+IDENTITY = "judge-15"
 """Changes with the rules, the weights, and what a statement is: then all memories are compared again."""
 
 LIKELY = 0.69
@@ -51,13 +52,14 @@ def replaces(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], 
 def _by_cross_encoder(pair: tuple[str, str], embed: Callable[[Sequence[str]], Vectors]) -> float:
     if are_of_two_things(*pair):
         return 0.0
+    most = _AT_MOST_DISPUTED if differ_in_a_label(*pair) else 1.0
     earlier, later = pair
     chosen = without_rejected(earlier, later)
     said = max(cross_encoder.probability(earlier, text) for text in {later, without_change(chosen)})
     limits = _REJECTION if chosen != later else _CHANGE if _CHANGES.search(later) else _PLAIN
     for least, above, (low, high) in zip(limits, (1.0, *_PLAIN[:2]), _COUNTS, strict=True):
         if said >= least:
-            found = round(min(high, low + (said - least) / (above - least) * (high - low)), 2)
+            found = round(min(most, high, low + (said - least) / (above - least) * (high - low)), 2)
             return found if found < DISPUTED or _cosine(pair, embed) >= ONE_MATTER else _UNSURE
     return 0.0
 
@@ -72,7 +74,8 @@ def _by_rules(pair: tuple[str, str], embed: Callable[[Sequence[str]], Vectors]) 
     if not conflicts:
         return 0.0
     found, most = conflicts[0].found, _AT_MOST_DISPUTED
-    if found.kind in CERTAIN_KINDS and _cosine(pair, embed) >= SAME_SUBJECT:
+    is_certain = found.kind in CERTAIN_KINDS and not differ_in_a_label(*pair)
+    if is_certain and _cosine(pair, embed) >= SAME_SUBJECT:
         most = 1.0
     return min(found.confidence, most)
 

@@ -18,6 +18,8 @@ from jobs.layout import Workspace
 
 from .. import trust
 
+_FOLDER = "teams"
+
 
 @dataclass(frozen=True, slots=True)
 class Membership:
@@ -37,15 +39,14 @@ def membership_of(workspace: Workspace, config_folder: Path) -> Membership | Non
 
     Raises JobError: SETTING_INVALID for a file that cannot be read, since then nothing may be stored.
     """
-    owner = _owner(workspace, config_folder)
-    if owner is None:
+    path = trust.entry_path(workspace, config_folder, _FOLDER)
+    if path is None:
         return None
-    path = _path(config_folder, owner)
 
     def membership(entry: Any) -> Membership:
         is_pool = bool(entry.get("is_pool"))
         name = None if entry.get("name") is None else str(entry["name"])
-        node = f"{'pool-' if is_pool else ''}{entry.get('machine') or socket.gethostname()}/{owner[:12]}"
+        node = f"{'pool-' if is_pool else ''}{entry.get('machine') or socket.gethostname()}/{path.stem[:12]}"
         return Membership(str(UUID(entry["workspace_id"])), node, bool(entry["shares"]), name, is_pool)
 
     found = state_file.read(path, membership, absent=None, damaged="damaged")
@@ -82,9 +83,8 @@ def join(
     Raises JobError: WORKSPACE_NOT_TRUSTED; also as ``trust.write_entry``.
     """
     trust.adopt(workspace, config_folder)
-    owner = _owner(workspace, config_folder)
-    assert owner is not None
-    path = _path(config_folder, owner)
+    path = trust.entry_path(workspace, config_folder, _FOLDER)
+    assert path is not None
     entry = {
         "workspace_id": workspace_id,
         "shares": shares,
@@ -102,21 +102,10 @@ def join(
 
 def leave(workspace: Workspace, config_folder: Path) -> None:
     """Forget the membership. What is stored stays. Raises JobError: CONFIG_UNWRITABLE."""
-    owner = _owner(workspace, config_folder)
-    if owner is None:
+    path = trust.entry_path(workspace, config_folder, _FOLDER)
+    if path is None:
         return
     try:
-        files.remove(_path(config_folder, owner))
+        files.remove(path)
     except OSError as error:
         raise JobError("CONFIG_UNWRITABLE", f"{config_folder} cannot be written: {error.strerror}.") from error
-
-
-def _owner(workspace: Workspace, config_folder: Path) -> str | None:
-    try:
-        return trust.inspect_trust(workspace, config_folder).owner
-    except OSError:
-        return None
-
-
-def _path(config_folder: Path, owner: str) -> Path:
-    return config_folder / "teams" / f"{owner}.json"

@@ -133,6 +133,11 @@ def decisions(memory: Memory) -> dict[int, DecisionLine]:
     return {index: lines[each.text.strip()] for index, each in found if each.kind == "decision"}
 
 
+def statements(memory: Memory) -> dict[int, str]:
+    """Index of the passage -> the words of a decision; what a record says of earlier times is none."""
+    return {index: line.text for index, line in decisions(memory).items() if not line.is_earlier}
+
+
 def topic_passage(memory: Memory) -> int:
     """The index of the passage with the topic's words: mostly the one after the whole text, unless a later part of the
     memory repeats them."""

@@ -12,7 +12,7 @@ from jobs import clock
 
 from ..memory import Content, Memory, Metadata, is_topic_id, slug
 from ..text.conversation import parse_conversation
-from ..text.identity import content_id
+from ..text.identity import new_memory
 from ..text.references import plan_of
 from ..text.template import Enriched, Plain, parse
 
@@ -53,16 +53,9 @@ def convert(text: str, added_at: str | None, asked_at: str, workspace_id: str, n
             if conversation is None:
                 raise Skipped(NOT_OURS)
             metadata = Metadata(created_at=conversation.timestamp or added_at, importance=conversation.importance)
-            return Converted(_legacy(text, metadata, workspace_id, now), None)
-    memory = Memory("", 0, "summary", known, now, content)
-    memory = memory._replace(id=content_id(workspace_id, memory))
-    return Converted(memory, _legacy(text, Metadata(created_at=added_at), workspace_id, now))
-
-
-def _legacy(text: str, metadata: Metadata, workspace_id: str, now: str) -> Memory:
-    """A legacy memory with an id."""
-    memory = Memory("", 0, "legacy", metadata, now, text=text)
-    return memory._replace(id=content_id(workspace_id, memory))
+            return Converted(new_memory(workspace_id, "legacy", metadata, now, text=text), None)
+    original = new_memory(workspace_id, "legacy", Metadata(created_at=added_at), now, text=text)
+    return Converted(new_memory(workspace_id, "summary", known, now, content), original)
 
 
 def _generated(content: Content, added_at: str | None, asked_at: str) -> Metadata:

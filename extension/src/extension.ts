@@ -25,7 +25,7 @@ import { dropKept, rememberConversation, rememberDecision, rememberSelection } f
 import { Drafts } from "./remember/drafts";
 import { Outbox } from "./remember/outbox";
 import { Environments } from "./setup/environments";
-import { Finder, versionCache } from "./setup/finder";
+import { Finder } from "./setup/finder";
 import { SetUp } from "./setup/setup";
 import { StatusBar } from "./status/bar";
 import { showStatus } from "./status/menu";
@@ -43,7 +43,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const machine = { platform: process.platform, home: homedir(), environment: process.env };
   const environments = new Environments(storage("env"));
   const setting = (): string => services.settings().commandPath;
-  const finder = new Finder(machine, environments, setting, versionCache(context.globalState));
+  const finder = new Finder(machine, environments, setting);
   const changed = new vscode.EventEmitter<ProgramChange>();
   const programs = { find: () => finder.find(), onDidChange: changed.event };
   const services = new Services(context, log, programs, (workspace, id) => started.note(workspace, id));

@@ -343,6 +343,9 @@ export const window = {
   },
 };
 
+/** The user trusts the workspace. */
+export const trusted = new EventEmitter<undefined>();
+
 export const workspace = {
   isTrusted: true,
   workspaceFolders: [] as { uri: Uri; name: string; index: number }[],
@@ -356,7 +359,7 @@ export const workspace = {
   onDidCloseTextDocument: never,
   getWorkspaceFolder: () => undefined,
   onDidChangeWorkspaceFolders: never,
-  onDidGrantWorkspaceTrust: never,
+  onDidGrantWorkspaceTrust: trusted.event,
   openTextDocument: (what: Uri | { content: string }) => {
     if (what instanceof Uri) return Promise.resolve({ uri: what });
     const document = new FakeDocument(what.content);

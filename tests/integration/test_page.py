@@ -226,18 +226,16 @@ def test_a_ticket_signs_in_once_and_leaves_the_address(site: Site, tab: Tab, bro
     expect(tab.page.get_by_role("heading", name="This page needs a key")).to_be_visible()
 
 
-def test_a_link_that_is_opened_in_another_tab_is_signed_in(tab: Tab) -> None:
+def test_tabs_sign_each_other_in_by_a_link_and_when_one_does_after_a_token_was_refused(tab: Tab) -> None:
     page = tab.open()
     other = page.context.new_page()  # a click with Control: Chromium may not report its navigation to the driver
     other.goto(page.get_by_role("link", name="Topics").evaluate("link => link.href"))
     expect(other.get_by_role("heading", name="Topics")).to_be_visible()
-
-
-def test_a_token_that_is_refused_leads_to_signing_in(tab: Tab) -> None:
-    page = tab.open()
     tab.expected.append("401")
     page.evaluate("for (const key of Object.keys(sessionStorage)) sessionStorage.setItem(key, 'of a former worker')")
     expect(page.get_by_role("heading", name="This page needs a key")).to_be_visible()
+    other.goto(f"{tab.home}/#ticket={tab.site.ticket()}")
+    expect(page.get_by_role("heading", name="Queue")).to_be_visible()
 
 
 # --- the queue ---

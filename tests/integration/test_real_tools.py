@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from agent_models import AgentModels
@@ -20,7 +21,6 @@ from harness import PATIENCE, Place, until
 pytestmark = pytest.mark.cognee
 
 SEARCHED = os.pathsep.join(filter(None, (os.environ.get("COGNEE_MEMORY_TOOLS"), os.environ.get("PATH"))))
-QUESTION = "How should the importer keep its queue of jobs?"
 ANSWER = "We decided to keep the queue in SQLite because one file is easy to back up."
 NOTES = "# Notes from earlier sessions"
 
@@ -31,23 +31,27 @@ class Tool:
     program: str
     prompt: tuple[str, ...]  # what runs one session, before its question
     settings: str  # below the home
+    question: str  # which only this one is asked: how several sessions begin, notes leave out
     before: str = ""  # what the settings hold
 
 
 TOOLS = (
-    Tool("claude-code", "claude", ("-p",), ".claude/settings.json"),
+    Tool("claude-code", "claude", ("-p",), ".claude/settings.json", "How should the importer keep its queue of jobs?"),
     # A person trusts the hooks in Codex's own screen, so a session without one has to be told that they may run.
     Tool(
         "codex", "codex", ("exec", "--dangerously-bypass-hook-trust", "--skip-git-repo-check"), ".codex/config.toml",
+        "Where do uploads wait that a server refused?",
         '# mine\nmodel = "test-model"\nmodel_provider = "loop"\n\n[model_providers.loop]\nname = "loop"\n'
         'base_url = "SERVER/v1"\nwire_api = "responses"\nenv_key = "OPENAI_API_KEY"\n',
     ),
     Tool(
         "gemini-cli", "gemini", ("-m", "gemini-2.5-flash", "-p"), ".gemini/settings.json",
+        "Which store is right for the scheduled mails?",
         '// mine\n{\n    "security": { "auth": { "selectedType": "gemini-api-key" } } // a key\n}\n',
     ),
     Tool(
         "opencode", "opencode", ("run",), ".config/opencode/opencode.json",
+        "What could hold the calls that we owe to others?",
         '{"$schema": "https://opencode.ai/config.json", "model": "loop/test", "small_model": "loop/test",'
         ' "autoupdate": false, "provider": {"loop": {'
         '"npm": "@ai-sdk/openai-compatible", "name": "loop", "options": {"baseURL": "SERVER/v1", "apiKey": "test-key"},'
@@ -64,15 +68,14 @@ SUMMARY = {
 
 
 @pytest.fixture(scope="module", params=["hooks"])
-def running(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Place, AgentModels]]:
-    """A worker, and the model of the tools."""
-    base = tmp_path_factory.mktemp(request.param)
+def running(request: pytest.FixtureRequest) -> Iterator[tuple[Place, AgentModels]]:
+    """A worker, and the model of the tools. Gemini CLI takes no settings below a folder that others can write."""
+    folder = TemporaryDirectory(prefix=request.param, dir=Path.home(), ignore_cleanup_errors=True)
+    base = Path(folder.name)
     place = Place(base, HOME=str(base / "home"), PATH=SEARCHED)
     foreign = ("CLAUDE", "ANTHROPIC", "CODEX", "OPENAI", "GEMINI", "GOOGLE", "OPENCODE", "XDG_")
     place.environment = {name: value for name, value in place.environment.items() if not name.startswith(foreign)}
-    with AgentModels(ANSWER).running() as server:
+    with folder, AgentModels(ANSWER).running() as server:
         place.environment |= {
             "PWD": str(place.workspace.root),  # which OpenCode takes for the folder
             "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "test-key",
@@ -117,14 +120,14 @@ def test_a_session_is_captured_by_itself_and_begins_the_next(tool: Tool, running
         found = place.json("capture", "list")["sessions"]
         return [each for each in found if each["tool"] == tool.name and each["memories"]]
 
-    session(f"{QUESTION} ({tool.name})")
+    session(f"{tool.question} ({tool.name})")
     until(lambda: len(captured()) == 1, "the session is captured")
     memories = place.json("memories", "list")["memories"]
     assert [memory["title"] for memory in memories if tool.name in json.dumps(memory)], memories
     session("What did we decide on that queue?")
     asked = next(request for request in reversed(server.requests) if "What did we decide" in request)
     assert NOTES in asked
-    assert ANSWER in asked.partition(NOTES)[2].replace("&gt;", ">")
+    assert tool.question in asked.partition(NOTES)[2]
     until(lambda: len(captured()) == 2, "the second session is captured, without the notes as words of anybody")
     assert NOTES not in place.cli("capture", "preview", "--tool", tool.name, "--text").stdout
     for memory in place.json("memories", "list")["memories"]:

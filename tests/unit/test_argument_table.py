@@ -7,7 +7,7 @@ from typing import Any, get_args
 from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, PRESETS, Argument
 from bridge.interface.arguments import Parser, add_explain_options
 from bridge.memory import Status
-from bridge.settings import SETTINGS, Settings, names, table
+from bridge.settings import SETTINGS, Settings, table
 
 
 def options() -> dict[str, argparse.Action]:
@@ -32,7 +32,7 @@ def test_a_setting_has_the_default_of_its_argument() -> None:
     of_settings = {name: argument for name, argument in ARGUMENTS.items() if argument.setting}
     assert len(of_settings) == 10
     for argument in of_settings.values():
-        assert argument.setting in names()
+        assert argument.setting in SETTINGS
         adapts = argument.setting == "relevance_floor"  # a given floor is fixed, the default is not
         assert SETTINGS[argument.setting].default == (None if adapts else argument.default)
 

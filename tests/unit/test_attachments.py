@@ -191,6 +191,8 @@ def test_a_session_captured_as_it_is_is_not_sent_again_and_one_that_grew_replace
     assert '"turn"' not in bench.service.text("second")
     write(bench, "talk.md", TALK + "\n## User\n\nWe also decided that a 429 respects the header Retry-After.\n")
     assert bench.same("capture", "third", file="talk.md")["superseded"] == 1
+    write(bench, "copy.md", TALK)
+    assert bench.same("capture", "copy", file="copy.md")["items"][0]["left_out"]["turn of another session"] == 4
 
 
 def followed(bench: Bench) -> None:

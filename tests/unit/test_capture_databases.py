@@ -11,9 +11,7 @@ import pytest
 from harness import sql
 from transcript_shelf import WORKSPACE, home_in, lines_of, only_transcript, read
 
-from bridge.capture.readers import foreign_database
-from bridge.capture.readers.cursor import READER as CURSOR
-from bridge.capture.readers.opencode import READER
+from bridge.capture.readers import cursor, foreign_database, opencode
 from bridge.capture.readers.reader import Home
 
 SESSION = "ses_01aaaaaaaaaa"
@@ -183,7 +181,7 @@ FOLDERS_ASKED = [("/home/ana/shop/web", True), ("/home/ana/shopping", False), ("
 @pytest.mark.parametrize(("folder", "is_found"), FOLDERS_ASKED)
 def test_only_sessions_in_the_folder_are_found(tmp_path: Path, put_session: Any, folder: str, is_found: bool) -> None:
     put_session(tmp_path, session(directory=folder), ALL_KINDS)
-    assert bool(list(READER.transcripts(home_in(tmp_path), WORKSPACE))) is is_found
+    assert bool(list(opencode.transcripts(home_in(tmp_path), WORKSPACE))) is is_found
 
 
 def test_a_session_that_was_migrated_is_read_from_the_database_only(tmp_path: Path) -> None:
@@ -248,7 +246,7 @@ def test_a_damaged_database_has_no_sessions_and_the_files_are_still_read(tmp_pat
 
 def test_a_database_in_an_unknown_form_has_no_sessions(tmp_path: Path) -> None:
     sql(database_in(tmp_path, session(), ALL_KINDS), "ALTER TABLE part RENAME TO piece")
-    assert list(READER.transcripts(home_in(tmp_path), WORKSPACE)) == []
+    assert list(opencode.transcripts(home_in(tmp_path), WORKSPACE)) == []
 
 
 def test_a_session_that_was_deleted_is_an_error(tmp_path: Path) -> None:
@@ -260,7 +258,9 @@ def test_a_session_that_was_deleted_is_an_error(tmp_path: Path) -> None:
 
 
 def test_the_environment_moves_the_folder(tmp_path: Path) -> None:
-    assert READER.roots(Home(tmp_path, {"XDG_DATA_HOME": "/data"})) == [Path("/data/opencode")]
+    files_in(tmp_path / "moved", session(), ALL_KINDS)
+    home = Home(tmp_path, {"XDG_DATA_HOME": str(tmp_path / "moved" / ".local" / "share")})
+    assert len(list(opencode.transcripts(home, WORKSPACE))) == 1
 
 
 # --- the editor Cursor ---
@@ -369,14 +369,14 @@ def test_a_conversation_of_the_editor_is_found_in_every_list_and_read(tmp_path: 
 @LISTS
 def test_a_conversation_of_another_workspace_is_not_found(tmp_path: Path, put_list: Any) -> None:
     composer(tmp_path, BUBBLES, put_list, "other")
-    assert list(CURSOR.transcripts(home_in(tmp_path), WORKSPACE)) == []
+    assert list(cursor.transcripts(home_in(tmp_path), WORKSPACE)) == []
 
 
 @pytest.mark.parametrize("folder", ["file:///home/ana/other", "vscode-remote://ssh-remote%2Bbox/home/ana/shop"])
 def test_a_conversation_of_another_folder_or_machine_is_not_found(tmp_path: Path, folder: str) -> None:
     composer(tmp_path, BUBBLES)
     user_folder(tmp_path, folder)
-    assert list(CURSOR.transcripts(home_in(tmp_path), WORKSPACE)) == []
+    assert list(cursor.transcripts(home_in(tmp_path), WORKSPACE)) == []
 
 
 def test_messages_inside_of_the_record_are_read_as_older_versions_keep_them(tmp_path: Path) -> None:
@@ -417,7 +417,7 @@ def test_a_conversation_that_is_gone_is_an_error(tmp_path: Path) -> None:
 def test_a_damaged_database_has_no_conversations(tmp_path: Path) -> None:
     user = user_folder(tmp_path)
     (user / "globalStorage" / "state.vscdb").write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
-    assert list(CURSOR.transcripts(home_in(tmp_path), WORKSPACE)) == []
+    assert list(cursor.transcripts(home_in(tmp_path), WORKSPACE)) == []
 
 
 # --- Cursor's agent in the terminal ---
@@ -482,7 +482,7 @@ AGENTS_FOLDERS = [
 def test_a_folder_below_needs_its_name_and_record(tmp_path: Path, folder: str, cwd: str | None, is_found: bool) -> None:
     """It is found if they agree."""
     store(tmp_path, MESSAGES, folder, cwd)
-    assert bool(list(CURSOR.transcripts(home_in(tmp_path), WORKSPACE))) is is_found
+    assert bool(list(cursor.transcripts(home_in(tmp_path), WORKSPACE))) is is_found
 
 
 NO_ROOTS = [None, b"", b"\x0a", b"\x0a\x20short", b"\xff" * 30, b"\x0b\x0a\x20" + bytes(32), b"\x09\x0d\x01"]

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, strategies
 from transcript_shelf import SESSION, claude_file, codex_file, home_in, lines_of, only_transcript, read
 
-from bridge.capture.readers import json_records, transcript_file
-from bridge.capture.readers.claude_code import READER
+from bridge.capture.readers import claude_code, json_records, transcript_file
 from bridge.capture.session import Findings, Transcript
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such files on Windows")
@@ -109,7 +108,7 @@ def test_what_is_appended_while_it_is_read_waits_for_the_next_time(tmp_path: Pat
     path = claude_file(tmp_path, "2.1.330-rewound.jsonl")
     complete, more = path.read_bytes(), (path.read_bytes().splitlines(keepends=True)[-1]).replace(b"Postgres", b"Later")
     expected = lines_of(read("claude-code", path)[0])
-    turns = READER.turns(Transcript("claude-code", SESSION, path, "1"), Findings())
+    turns = claude_code.turns(Transcript("claude-code", SESSION, path, "1"), Findings())
     first = next(turns)
     with path.open("ab") as file:
         file.write(more + b'{"half')
@@ -125,7 +124,7 @@ def test_a_transcript_that_is_truncated_while_it_is_read_ends_there(tmp_path: Pa
     path.parent.mkdir(parents=True)
     fixture = claude_file(tmp_path, "2.1.330-moved.jsonl").read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(fixture) + b'{"type":"mode"}\n' * 300_000 + b"".join(fixture))
-    turns = READER.turns(Transcript("claude-code", SESSION, path, "1"), Findings())
+    turns = claude_code.turns(Transcript("claude-code", SESSION, path, "1"), Findings())
     next(turns)
     os.truncate(path, len(b"".join(fixture)))
     assert 1 <= len(list(turns)) <= 5
@@ -133,7 +132,7 @@ def test_a_transcript_that_is_truncated_while_it_is_read_ends_there(tmp_path: Pa
 
 def test_a_transcript_that_is_deleted_while_it_is_read_is_read_to_its_end(tmp_path: Path) -> None:
     path = claude_file(tmp_path, "2.1.330-moved.jsonl")
-    turns = READER.turns(Transcript("claude-code", SESSION, path, "1"), Findings())
+    turns = claude_code.turns(Transcript("claude-code", SESSION, path, "1"), Findings())
     first = next(turns)
     path.unlink()
     assert len([first, *turns]) == 3
@@ -154,7 +153,7 @@ def test_a_project_that_is_a_link_is_not_entered(tmp_path: Path) -> None:
     path = claude_file(tmp_path, "2.1.330-moved.jsonl")
     path.parent.rename(tmp_path / "elsewhere")
     path.parent.symlink_to(tmp_path / "elsewhere")
-    assert list(READER.transcripts(home_in(tmp_path), Path("/home/ana/shop"))) == []
+    assert list(claude_code.transcripts(home_in(tmp_path), Path("/home/ana/shop"))) == []
 
 
 def test_a_tools_folder_that_is_itself_a_link_is_read(tmp_path: Path) -> None:
@@ -165,7 +164,7 @@ def test_a_tools_folder_that_is_itself_a_link_is_read(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_does_not_exist_has_no_transcripts(tmp_path: Path) -> None:
-    assert list(READER.transcripts(home_in(tmp_path / "none"), tmp_path)) == []
+    assert list(claude_code.transcripts(home_in(tmp_path / "none"), tmp_path)) == []
     assert list(transcript_file.described("codex", "x", [tmp_path / "none"])) == []
 
 

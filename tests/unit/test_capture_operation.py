@@ -165,12 +165,12 @@ def test_a_copy_of_a_workspace_begins_without_capture_and_a_moved_one_keeps_it(t
     original.root.mkdir()
     consent.set_enabled(original, config, "codex", True, own_model="small")
     shutil.copytree(original.root, copy.root)
-    assert consent.enabled_tools(copy, config) == frozenset()
-    assert consent.own_models(copy, config) == {}, "nor does it ask a model"
-    assert consent.own_models(original, config) == {"codex": "small"}
-    assert consent.enabled_tools(original, config) == {"codex"}
+    assert consent.read(copy, config).tools == frozenset()
+    assert consent.read(copy, config).own_models == {}, "nor does it ask a model"
+    assert consent.read(original, config).own_models == {"codex": "small"}
+    assert consent.read(original, config).tools == {"codex"}
     original.root.rename(moved.root)
-    assert consent.enabled_tools(moved, config) == {"codex"}
+    assert consent.read(moved, config).tools == {"codex"}
     assert hook._enabled(str(moved.root), "codex", str(config))
     with pytest.raises(hook.NotNow):
         hook._enabled(str(copy.root), "codex", str(config))

@@ -23,11 +23,9 @@ from transcript_shelf import (
     vscode_file,
 )
 
-from bridge.capture.readers import codex
-from bridge.capture.readers.gemini_cli import READER as GEMINI
+from bridge.capture.readers import codex, gemini_cli, vscode_chat
 from bridge.capture.readers.json_records import read_object
 from bridge.capture.readers.reader import Home, reader_of
-from bridge.capture.readers.vscode_chat import READER as VSCODE
 from bridge.capture.readers.vscode_folders import local_path, workspace_id
 from bridge.capture.session import Findings, Turn
 
@@ -70,7 +68,7 @@ class Row:
     left_out: Mapping[str, int]
     newer: tuple[str, list[str], str | None, dict[str, int]]
     folders: Mapping[str, bool]
-    moved: tuple[dict[str, str], list[str]]
+    moved: tuple[str, str]
     markers: list[str | None] = field(default_factory=list)
 
 
@@ -89,7 +87,7 @@ ROWS = [
         # A folder below, or one beside: its turns say which. A session that began above may have moved here.
         {PROJECT: True, f"{PROJECT}-web": True, "-home-ana": True, "-home-ana-shopping": False,
          "-home-ben-shop": False},
-        ({"CLAUDE_CONFIG_DIR": "/data"}, ["/data/projects"]),
+        ("CLAUDE_CONFIG_DIR", ".claude"),
     ),
     Row(
         "codex", put_codex, "0.169.0-all-kinds.jsonl",
@@ -102,7 +100,7 @@ ROWS = [
         {"tool output": 2, "thinking": 1, "text by the tool": 3, "summary by the tool": 1},
         ("1.4.0-newer.jsonl", ["user: Newer?", "assistant: Yes."], "1.4.0", {"telepathy": 1, "hologram": 1}),
         {"/home/ana/shop": True, "/home/ana/shop/web": True, "/home/ana": True, "/home/ana/else": False},
-        ({"CODEX_HOME": "/data"}, ["/data/sessions", "/data/archived_sessions"]),
+        ("CODEX_HOME", ".codex"),
         [None, None, "compacted", None],
     ),
     Row(
@@ -118,7 +116,7 @@ ROWS = [
         ("0.70.0-unknown.jsonl", ["user: A question", "assistant: An answer"], None,
          {"hologram": 1, "record with $merge": 1}),
         {"/home/ana/shop/web": True, "/home/ana/shopping": False, "/home/ana": False},
-        ({"GEMINI_CLI_HOME": "/data"}, ["/data/.gemini/tmp"]),
+        ("GEMINI_CLI_HOME", ""),
     ),
     Row(
         "vscode", put_vscode, "1.139.1-log.jsonl",
@@ -133,7 +131,7 @@ ROWS = [
         ("1.160.0-newer.jsonl", ["user: A question", "assistant: An answer"], "format 4", {"hologram": 1}),
         {"file:///home/ana/shop/web": True, "file:///home/ana/other": False, "file:///home/ana": False,
          "vscode-remote://wsl%2Bu/home/ana/shop": False},
-        ({"VSCODE_PORTABLE": "/data"}, ["/data/user-data/User/workspaceStorage"]),
+        ("XDG_CONFIG_HOME", ".config"),
     ),
 ]  # fmt: skip
 ALL = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.tool)
@@ -178,9 +176,10 @@ def test_sessions_are_found_by_the_folder_in_which_they_ran(tmp_path: Path, row:
 
 @ALL
 def test_the_environment_moves_the_folder(tmp_path: Path, row: Row) -> None:
-    environment, roots = row.moved
-    found = [root.as_posix() for root in reader_of(row.tool).roots(Home(tmp_path, environment, "linux"))]
-    assert [root for root in found if root.startswith("/data")] == roots
+    variable, folder = row.moved
+    path = row.put(tmp_path / "moved", row.fixture)
+    home = Home(tmp_path, {variable: str(tmp_path / "moved" / folder)}, "linux")
+    assert [found.path for found in reader_of(row.tool).transcripts(home, WORKSPACE)] == [path]
 
 
 @ALL
@@ -395,7 +394,7 @@ def test_a_sub_agent_of_gemini_is_a_session_whose_part_is_its_id(tmp_path: Path)
     inner.parent.mkdir()
     inner.write_text(path.read_text().replace(SESSION, "helper-1"))
     parts = {each.session_id: {turn.part for turn in read("gemini-cli", each)[0]}
-             for each in GEMINI.transcripts(home_in(tmp_path), WORKSPACE)}  # fmt: skip
+             for each in gemini_cli.transcripts(home_in(tmp_path), WORKSPACE)}  # fmt: skip
     assert parts == {SESSION: {""}, "helper-1": {"helper-1"}}
 
 
@@ -424,7 +423,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     path = gemini_file(tmp_path, "0.61.0-compressed.jsonl")
     path.unlink()
     path.symlink_to(elsewhere)
-    assert list(GEMINI.transcripts(home_in(tmp_path), WORKSPACE)) == []
+    assert list(gemini_cli.transcripts(home_in(tmp_path), WORKSPACE)) == []
 
 
 # --- VS Code's chat ---
@@ -518,8 +517,8 @@ def test_each_product_has_its_own_folder(tmp_path: Path, platform: str, environm
     """On each platform."""
     vscode_file(tmp_path / user, "1.139.1-log.jsonl")
     moved = {name: value.format(home=tmp_path) for name, value in environment.items()}
-    (found,) = VSCODE.transcripts(Home(tmp_path, moved, platform), WORKSPACE)
-    assert any(root in found.path.parents for root in VSCODE.roots(Home(tmp_path, moved, platform)))
+    (found,) = vscode_chat.transcripts(Home(tmp_path, moved, platform), WORKSPACE)
+    assert found.path.is_relative_to(tmp_path / user)
 
 
 URIS = [
@@ -551,10 +550,10 @@ def test_a_folder_opened_in_the_browser_is_found_by_an_address_that_a_session_me
     known = workspace_id("vscode-remote://box.example:9000/home/ana/shop")
     path = vscode_file(user, "1.139.1-log.jsonl", folder="", storage=known)
     vscode_file(user, "1.139.1-log.jsonl", folder="", storage="3dc0b847")
-    assert list(VSCODE.transcripts(home_in(tmp_path), WORKSPACE)) == []
+    assert list(vscode_chat.transcripts(home_in(tmp_path), WORKSPACE)) == []
     remote = '"scheme":"vscode-remote","authority":"box.example:9000"'
     path.write_text(path.read_text().replace('"scheme":"file"', remote))
-    (found,) = VSCODE.transcripts(home_in(tmp_path), WORKSPACE)
+    (found,) = vscode_chat.transcripts(home_in(tmp_path), WORKSPACE)
     assert (found.path, found.folder) == (path, "/home/ana/shop")
 
 
@@ -563,4 +562,4 @@ def test_sessions_without_a_folder_are_not_read(tmp_path: Path, user: Path) -> N
     empty = user / "globalStorage" / "emptyWindowChatSessions"
     empty.mkdir(parents=True)
     (user / "moved.jsonl").rename(empty / "a.jsonl")
-    assert list(VSCODE.transcripts(home_in(tmp_path), WORKSPACE)) == []
+    assert list(vscode_chat.transcripts(home_in(tmp_path), WORKSPACE)) == []

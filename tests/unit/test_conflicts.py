@@ -9,7 +9,7 @@ from fake_embedder import FakeEmbedder
 
 from benchmarks.conflicts import compare
 from bridge.compaction.conflicts import FoundConflict, find_conflicts
-from bridge.compaction.statements import are_of_two_things
+from bridge.compaction.labels import are_of_two_things
 from bridge.embedding.local_models import ENGLISH
 from bridge.embedding.model_files import DEFAULT_FOLDER
 from bridge.embedding.onnx import OnnxEmbedder

@@ -251,7 +251,7 @@ def test_what_became_of_a_call_is_read_of_opencode_and_of_the_chat_of_vs_code() 
 
     write = {"type": "tool", "tool": "write", "state": {"status": "completed", "input": {"filePath": "frob.db"}}}
     parts = [state("sh frob.sh", 3, OUTPUT), write, state("sh frob.sh", 0, "fine")]
-    said = opencode.utterance_of({"role": "assistant", "id": "m"}, parts, None, Findings())
+    said = opencode.said_in({"role": "assistant", "id": "m"}, parts, None, Findings())
     assert not isinstance(said, str | None)
     assert told(said.calls) == EXPECTED
 
@@ -262,7 +262,7 @@ def test_what_became_of_a_call_is_read_of_opencode_and_of_the_chat_of_vs_code() 
 
     changed = {"kind": "textEditGroup", "uri": {"scheme": "file", "path": "/w/frob.db"}}
     request = {"message": "go", "response": [terminal(3, OUTPUT), changed, terminal(0, "fine")]}
-    assert told([*vscode_chat.utterances(request, Findings())][1].calls) == EXPECTED
+    assert told([*vscode_chat.said(request, Findings())][1].calls) == EXPECTED
 
 
 def test_a_damaged_result_of_a_call_is_left_out_and_the_others_are_read(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_a_damaged_result_of_a_call_is_left_out_and_the_others_are_read(tmp_path
 
 def test_a_command_of_opencode_that_was_killed_has_failed() -> None:
     state = {"status": "completed", "input": {"command": "sh frob.sh"}, "output": OUTPUT, "metadata": {"exit": None}}
-    said = opencode.utterance_of(
+    said = opencode.said_in(
         {"role": "assistant", "id": "m"}, [{"type": "tool", "tool": "bash", "state": state}], None, Findings()
     )
     assert not isinstance(said, str | None)

@@ -250,7 +250,7 @@ def test_an_installation_with_recall_is_kept_until_it_is_ended_and_its_notes_are
         assert ("no hook" in told, "capture run" in told) == (is_gone, is_gone)
         installers.restore("claude-code", installers.uninstall("claude-code", config), config)
     assert recall("--recall", "none") == []
-    assert consent.recalls(shelf.workspace, config) == {}
+    assert consent.read(shelf.workspace, config).recall == {}
     capture_commands.show_installed(capture_commands.uninstall(_command(shelf, "capture", "uninstall", "claude-code")))
     assert "none captures from claude-code by itself any more" in capsys.readouterr().out
     with pytest.raises(JobError, match="takes no notes for prompts"):
@@ -417,27 +417,27 @@ def test_the_record_begins_anew_when_large_and_survives_damage(tmp_path: Path, m
 
 def test_the_moments_of_a_tool_are_kept_until_they_are_changed_and_end_with_its_capture(bench: Bench) -> None:
     where = bench.worker.workspace, bench.config
-    assert consent.recalls(*where) == {"claude-code": {"prompts", "files", "failures"}}
+    assert consent.read(*where).recall == {"claude-code": {"prompts", "files", "failures"}}
     consent.set_enabled(*where, "codex", True)
-    assert consent.recalls(*where) == {"claude-code": {"prompts", "files", "failures"}}
+    assert consent.read(*where).recall == {"claude-code": {"prompts", "files", "failures"}}
     consent.set_enabled(*where, "claude-code", True, ["files"])
-    assert consent.recalls(*where) == {"claude-code": {"files"}}
+    assert consent.read(*where).recall == {"claude-code": {"files"}}
     consent.set_enabled(*where, "claude-code", False)
-    assert consent.recalls(*where) == {}
+    assert consent.read(*where).recall == {}
 
 
 def test_the_own_model_of_a_tool_is_kept_until_it_is_changed_and_ends_with_its_capture(bench: Bench) -> None:
     where = bench.worker.workspace, bench.config
-    assert consent.own_models(*where) == {}
+    assert consent.read(*where).own_models == {}
     consent.set_enabled(*where, "claude-code", True, own_model="")
     consent.set_enabled(*where, "claude-code", True, ["files"])
-    assert consent.own_models(*where) == {"claude-code": ""}
+    assert consent.read(*where).own_models == {"claude-code": ""}
     consent.set_enabled(*where, "claude-code", True, own_model=False)
-    assert consent.own_models(*where) == {}
+    assert consent.read(*where).own_models == {}
     consent.set_enabled(*where, "claude-code", True, own_model="small")
     consent.set_enabled(*where, "claude-code", False)
     consent.set_enabled(*where, "claude-code", True)
-    assert consent.own_models(*where) == {}
+    assert consent.read(*where).own_models == {}
 
 
 @pytest.mark.parametrize("tool", [tool for tool in installers.INSTALLERS if installers.moments_of(tool)])

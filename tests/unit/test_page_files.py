@@ -29,11 +29,8 @@ def test_the_library_is_as_published(name: str) -> None:
     assert sha256(data).hexdigest() == VENDORED[name]
 
 
-def test_a_module_says_what_it_owns() -> None:
+def test_a_module_says_what_it_owns_and_makes_no_markup_or_code_of_text() -> None:
     assert [path.name for path in OURS if not path.read_text("utf-8").startswith("// ")] == []
-
-
-def test_no_module_makes_markup_or_code_of_text() -> None:
     ways = r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function|srcdoc|javascript:|style="
     assert [path.name for path in OURS if re.search(ways, path.read_text("utf-8"))] == []
 
@@ -44,17 +41,11 @@ def test_no_file_names_another_host() -> None:
         assert re.findall(r"(?:https?:)?//[\w.-]+\.\w+", text) == [], path.name
 
 
-def test_the_meter_of_a_status_is_full_at_the_highest_multiplier() -> None:
-    [scale] = re.findall(r"HIGHEST_STATUS = ([0-9.]+);", (PAGE / "parts.js").read_text("utf-8"))
-    assert float(scale) == max(STATUS_MULTIPLIERS.values())
+def test_the_meters_are_full_at_the_highest_multipliers() -> None:
+    scales = re.findall(r"HIGHEST_\w+ = ([0-9.]+);", (PAGE / "parts.js").read_text("utf-8"))
+    assert [*map(float, scales)] == [max(STATUS_MULTIPLIERS.values()), 1 + ARGUMENTS["feedback_weight"].range[1]]
     shown = [line for path in OURS for line in path.read_text("utf-8").splitlines() if 'tone="status"' in line]
-    assert shown
-    assert all("most=${HIGHEST_STATUS}" in line for line in shown)
-
-
-def test_the_meter_of_feedback_is_full_at_the_highest_multiplier() -> None:
-    [scale] = re.findall(r"HIGHEST_FEEDBACK = ([0-9.]+);", (PAGE / "parts.js").read_text("utf-8"))
-    assert float(scale) == 1 + ARGUMENTS["feedback_weight"].range[1]
+    assert {"most=${HIGHEST_STATUS}" in line for line in shown} == {True}
 
 
 def test_a_module_imports_what_is_there() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bridge.settings import Settings, as_environment, load, names, table, variable
+from bridge.settings import SETTINGS, Settings, as_environment, load, table, variable
 from bridge.user_settings import write_user_file, write_workspace_env
 from jobs.errors import JobError
 from worker.cli import main
@@ -40,7 +40,7 @@ class Sources:
 
 
 def values(settings: Settings) -> list[Any]:
-    return [getattr(settings, name) for name in names()]
+    return [getattr(settings, name) for name in SETTINGS]
 
 
 @pytest.fixture

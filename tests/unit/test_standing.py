@@ -31,13 +31,13 @@ from bridge.search.session_start import session_start
 from bridge.search.standings import DISPUTED, POSSIBLE, REPLACED, Standings, read
 from bridge.settings import Settings
 from bridge.standing import comparison, cross_encoder, judge
-from bridge.standing.statements import digest, statements
 from bridge.store.catalogue import Replacement, Settlement
 from bridge.store.opening import reader_of
 from bridge.store.store import Store
 from bridge.store.values import PairVerdict
 from bridge.store.verdicts import OfPair, settled
-from bridge.text.passages import decisions
+from bridge.text.decision_lines import digest
+from bridge.text.passages import decisions, statements
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -743,6 +743,7 @@ IN_OTHER_WORDS = [
     ("Dead letters go to a queue in Redis.", "Dead letters go to a queue in Kafka.", "disputed"),
     ("The Pro plan costs 99 EUR a month.", "The Pro plan stays at 99 EUR.", None),
     ("Receipts are deleted after 60 days.", "Labels are printed by a Zebra printer.", None),
+    ("Deploy on node 3", "Deploy on node 4", "disputed"),  # another node, or another choice: the words do not tell
 ]  # fmt: skip
 
 

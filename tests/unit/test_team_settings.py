@@ -12,7 +12,7 @@ from harness import Place
 from psycopg.conninfo import conninfo_to_dict
 
 from bridge.graph.open_stores import Stores
-from bridge.settings import Settings, is_allowed_in_workspace, load, names
+from bridge.settings import SETTINGS, Settings, is_allowed_in_workspace, load
 from bridge.team import address, copy_age, membership, opening
 from bridge.team.gateway_team import GatewayTeam
 from bridge.team.postgres_team import PostgresTeam
@@ -80,7 +80,7 @@ def test_a_weaker_mode_to_another_machine_or_no_address_is_refused_without_showi
 
 
 def test_no_file_of_a_workspace_can_say_where_the_team_is_or_who_asks() -> None:
-    ours = {name for name in names() if name in ("store", "pool_store", "team", "team_token", "team_ca_file")}
+    ours = {name for name in SETTINGS if name in ("store", "pool_store", "team", "team_token", "team_ca_file")}
     assert len(ours) == 5
     assert not any(is_allowed_in_workspace(name, trusted) for name in ours for trusted in (False, True))
 

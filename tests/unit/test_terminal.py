@@ -92,7 +92,7 @@ def found(*topics: str, status_multiplier: float = 1.0, text: str = "A loan last
     return {"results": hits}
 
 
-def test_a_hit_shows_its_number_and_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_hit_shows_its_number_and_what_it_says_or_its_whole_text(capsys: pytest.CaptureFixture[str]) -> None:
     hits.hits(found("Loans", "Fees"), NOW, "how long is a loan")
     assert capsys.readouterr().out.splitlines() == [
         "memory  score  relevance  recency  status ×  topic  status  age",
@@ -101,12 +101,9 @@ def test_a_hit_shows_its_number_and_what_it_says(capsys: pytest.CaptureFixture[s
         "   #61  0.500      0.500    1.000       1.0  Fees   Active  2 d",
         "    A loan lasts 14 days.",
     ]
-
-
-def test_a_hit_shows_its_whole_text_where_that_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
     hits.hits(found("Loans"), NOW, "loan", whole=True)
-    shown = capsys.readouterr().out
-    assert shown.splitlines()[2:] == ["    # Loans", "", "    **Metadata:**", "", "    ## Context", "    Why.", ""]
+    whole = capsys.readouterr().out.splitlines()[2:]
+    assert whole == ["    # Loans", "", "    **Metadata:**", "", "    ## Context", "    Why.", ""]
 
 
 def test_the_words_of_the_question_are_bold_on_a_terminal(on_screen: Callable[..., str]) -> None:
@@ -244,17 +241,25 @@ def test_the_beginning_of_an_id_tells_it_from_those_of_its_millisecond_that_are_
 
 def test_what_was_forgotten_is_told_of_one_as_of_many(capsys: pytest.CaptureFixture[str]) -> None:
     names = ("forgotten", "records_rebuilt", "records_removed", "revived", "warnings")
-    lists: dict[str, list[str]] = {name: [] for name in names}
     for count, said in ((1, "1 job lost its texts, 1 waiting job ended"), (2, "2 jobs lost their texts, 2 waiting")):
-        result = {**lists, "jobs_scrubbed": count, "jobs_ended": count, "files_removed": count}
+        result = {**dict.fromkeys(names, ()), "jobs_scrubbed": count, "jobs_ended": count, "files_removed": count}
         show_result({"kind": "forget", "result": result})
         assert said in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("verb", [None, "run"])
-def test_a_foreground_worker_has_said_all_in_its_log(verb: str | None, capsys: pytest.CaptureFixture[str]) -> None:
-    given = parser("worker").parse_args(["worker", *([] if verb is None else [verb])])
-    terminal.show(given, {"success": True, "stopped": True})
+def test_of_many_topics_with_contradictions_three_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    none = dict.fromkeys(("active", "decision_records", "superseded", "drafts", "characters", "worth_compacting"), 0)
+    topic = {**none, "title": "Loans", "oldest": None, "newest": None}
+    for count, more in ((3, ""), (4, ", and 1 more topic"), (9, ", and 6 more topics")):
+        topics = [{**topic, "topic_id": f"t{at}", "contradictions": at} for at in range(count + 1)]
+        memories.show_topics({"topics": topics, "warnings": []})
+        named = f"\n1 contradiction in t1, 2 contradictions in t2, 3 contradictions in t3{more}: cognee-memory review\n"
+        assert capsys.readouterr().out.endswith(named)
+
+
+@pytest.mark.parametrize("words", [["worker"], ["worker", "run"]])
+def test_a_foreground_worker_has_said_all_in_its_log(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.show(parser("worker").parse_args(words), {"success": True, "stopped": True})
     assert capsys.readouterr().out == ""
 
 

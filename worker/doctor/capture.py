@@ -26,30 +26,27 @@ _RECENT = timedelta(days=1)
 
 
 class Facts:
-    """The enabled tools, those that summarise their own sessions, whether their list is damaged, installed hooks by
-    file whose program is gone, and how many calls of hooks failed in the last day.
+    """What the user has enabled, installed hooks by file whose program is gone, and how many calls of hooks failed in
+    the last day.
     """
 
     def __init__(self, workspace: Workspace, settings: Settings, now: datetime) -> None:
         """Read the list, the files of the tools in which hooks are installed, and the hooks' log. Raises OSError."""
         folder = settings.config_folder
-        self.enabled = consent.enabled_tools(workspace, folder)
-        self.own_models = frozenset(consent.own_models(workspace, folder))
-        self.is_damaged = consent.is_damaged(workspace, folder)
+        self.consent = consent.read(workspace, folder)
         self.broken_hooks = [path for path in _changed_files(folder) if _is_broken(path)]
         self.failed_calls = _failed_calls(folder / hook.LOG, now)
 
 
 def enabled(facts: Facts) -> Iterator[Finding]:
     """Findings about the list of enabled tools."""
-    if facts.is_damaged:
+    tools, own_models = sorted(facts.consent.tools), facts.consent.own_models
+    if facts.consent.is_damaged:
         yield finding("CAPTURE_LIST_DAMAGED", "capture")
-    if facts.enabled:
-        named = [
-            f"{tool} (summarised by itself)" if tool in facts.own_models else tool for tool in sorted(facts.enabled)
-        ]
+    if tools:
+        named = [f"{tool} (summarised by itself)" if tool in own_models else tool for tool in tools]
         yield finding("CAPTURE_ON", "capture", f"Enabled: {', '.join(named)}.")
-    for tool in sorted(facts.own_models):
+    for tool in sorted(own_models):
         try:
             tool_model.require(tool)
         except JobError as error:

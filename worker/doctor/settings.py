@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from bridge.embedding import local_models
 from bridge.graph import llm, tool_model
-from bridge.settings import PREFIX, Settings, inherited_environment, is_allowed_in_workspace, names, table, variable
+from bridge.settings import PREFIX, SETTINGS, Settings, inherited_environment, is_allowed_in_workspace, table, variable
 from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
@@ -31,7 +31,7 @@ class Unknown(NamedTuple):
 
 
 def _unknown(ineffective: Mapping[str, str | None], source: str) -> list[Unknown]:
-    known = [variable(name) for name in names()]
+    known = [variable(name) for name in SETTINGS]
     strange = sorted(name for name in ineffective if name.startswith(PREFIX) and name not in known)
     return [Unknown(name, source, next(iter(nearest(name, known)), None)) for name in strange]
 
@@ -53,7 +53,7 @@ class Facts:
         environment, in_file = inherited_environment(), _dotenv(workspace.env_file)
         self.settings = settings
         self.unknown = [*_unknown(environment, "environment"), *_unknown(in_file, ".env of the workspace")]
-        set_in_file = {name for name in names() if in_file.get(variable(name))}
+        set_in_file = {name for name in SETTINGS if in_file.get(variable(name))}
         self.ignored = [variable(name) for name in set_in_file if not is_allowed_in_workspace(name, trusted)]
         self.cognees = [name for name in _COGNEES if environment.get(name)]
         self.llm_problem: JobError | None = None

@@ -49,12 +49,14 @@ function token() {
   return sessionStorage.getItem(KEY);
 }
 
-// A link that is opened in another tab gets the token from the tabs that are signed in. Only this page's tabs hear them.
+// A link that is opened in another tab gets the token from the tabs that are signed in, and a tab that signs in by a
+// ticket signs all in: the worker may have been restarted. Only this page's tabs hear them.
 const tabs = new BroadcastChannel("cognee-memory");
 const TABS_MS = 250;
 
 tabs.addEventListener("message", ({ data }) => {
   if (data.wanted && token() !== null) tabs.postMessage({ token: token() });
+  if (data.fresh) signInWith(data.fresh);
 });
 
 function askTabs() {
@@ -63,6 +65,11 @@ function askTabs() {
     setTimeout(resolve, TABS_MS, null);
     tabs.postMessage({ wanted: true });
   });
+}
+
+function signInWith(token, workspace = connection.workspace) {
+  sessionStorage.setItem(KEY, token);
+  updateConnection({ signedIn: true, why: "", workspace });
 }
 
 /** Take the ticket out of the address, if there is one, and exchange it for a token that this tab keeps. A tab that is
@@ -74,16 +81,15 @@ export async function signIn() {
     history.replaceState(null, "", location.pathname + "#/");
     try {
       const { data } = await request("/v1/session", { body: { ticket }, open: true });
-      sessionStorage.setItem(KEY, data.token);
-      updateConnection({ signedIn: true, why, workspace: data.workspace });
-      return;
+      tabs.postMessage({ fresh: data.token });
+      return signInWith(data.token, data.workspace);
     } catch (error) {
       why = error.message;
     }
   }
-  const found = token() ?? (await askTabs());
-  if (found !== null) sessionStorage.setItem(KEY, found);
-  updateConnection({ signedIn: found !== null, why: found === null ? why : "" });
+  const found = token() ?? (await askTabs()) ?? token();
+  if (found === null) signOut(why);
+  else signInWith(found);
 }
 
 /** Forget the token. `why` is shown on the page that says how to sign in. */

@@ -3,7 +3,7 @@ import htm from "./htm.js";
 import { h } from "./preact.js";
 
 export { render } from "./preact.js";
-export { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "./preact-hooks.js";
+export { useEffect, useId, useLayoutEffect, useRef, useState } from "./preact-hooks.js";
 
 // Marks that turn the text around them: with them, a memory's "evil" reads as "live".
 const DIRECTIONS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;

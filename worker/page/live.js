@@ -86,30 +86,12 @@ export function useConnection() {
   return connection;
 }
 
-const clocks = new Map();
-
-function clockOf(seconds) {
-  if (!clocks.has(seconds)) clocks.set(seconds, { listeners: new Set(), timer: null });
-  return clocks.get(seconds);
-}
-
-/** The time, moving on every so many seconds. All who ask for the same step share one timer. */
+/** The time, moving on every so many seconds. */
 export function useNow(seconds = 5) {
   const [now, set] = useState(Date.now());
   useEffect(() => {
-    const clock = clockOf(seconds);
-    clock.listeners.add(set);
-    clock.timer ??= setInterval(() => {
-      const at = Date.now();
-      if (!document.hidden) for (const listener of clock.listeners) listener(at);
-    }, seconds * 1000);
-    return () => {
-      clock.listeners.delete(set);
-      if (!clock.listeners.size) {
-        clearInterval(clock.timer);
-        clock.timer = null;
-      }
-    };
+    const timer = setInterval(() => document.hidden || set(Date.now()), seconds * 1000);
+    return () => clearInterval(timer);
   }, [seconds]);
   return Math.max(now, Date.now() - seconds * 1000);
 }

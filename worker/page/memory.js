@@ -17,7 +17,7 @@ export function Memory({ id }) {
   return html`
     ${back}
     <${Heading} title=${memory.title || `Memory ${memory.memory_number}`} extra=${html`<${Status} status=${memory.status} />`}>${memory.title || "Memory"} <span class="faint">#${memory.memory_number}</span><//>
-    ${memory.hidden && html`<p class="note">It is kept and not found: another memory was made of it.</p>`}
+    ${memory.hidden && html`<p class="note">It is kept and not found: its compaction was undone, or another memory was made of it.</p>`}
     ${(memory.rests_on ?? []).map((each) => html`<p class="note">“${each.text}” may rest on <a href=${to(["memories", each.memory_id])}>#${each.memory_number}</a>, “${each.statement}”, which was replaced by #${each.replaced_by}.</p>`)}
     <${Actions} memory=${memory} again=${again} gone=${setForgotten} />
     <div class="two wide-first">

@@ -6,9 +6,9 @@ import { many } from "./words.js";
 
 const MOST_SHOWN = 50;
 
-/** The worker's answer as a notice: `{text, skipped}`. */
 const DONE = { retry: "will run again", cancel: "will not run", dismiss: "removed from the list" };
 
+/** The worker's answer as a notice: `{text, skipped}`. */
 export function outcome(verb, found) {
   const text = [
     `${many(found.requested, "job")} ${DONE[verb]}.`,

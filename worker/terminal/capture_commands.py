@@ -100,7 +100,7 @@ def _summaries(workspace: Workspace, settings: Settings, tool: str) -> str:
     """Who summarises a tool's sessions: ``rules``, ``own``, ``own, MODEL``, or the team's ``service``."""
     if _is_shared(workspace, settings):
         return "service"
-    model = consent.own_models(workspace, settings.config_folder).get(tool)
+    model = consent.read(workspace, settings.config_folder).own_models.get(tool)
     return "rules" if model is None else ", ".join(filter(None, ("own", model)))
 
 
@@ -144,7 +144,7 @@ def install(args: Given) -> Envelope:
 
     Raises JobError: TOOL_CONFIG_UNUSABLE, NOT_CONFIRMED, ARGUMENT_INVALID.
     """
-    chosen = _moments(args, consent.recalls(args.place, args.settings.config_folder).get(args.tool, frozenset()))
+    chosen = _moments(args, consent.read(args.place, args.settings.config_folder).recall.get(args.tool, frozenset()))
     edits = installers.install(args.tool, args.settings.config_folder, chosen)
     needed = [edit for edit in edits if edit.is_needed]
     if needed and not args.yes:
@@ -220,19 +220,18 @@ def show_status(answer: Envelope) -> None:
 def status(args: Given) -> Envelope:
     """Each tool, whether it is enabled here and has the hook, how much was captured from it, and how many notes it was
     shown while it worked."""
-    enabled = consent.enabled_tools(args.place, args.settings.config_folder)
+    known = consent.read(args.place, args.settings.config_folder)
     sessions = listing.captured_sessions(args.place)
     counts = Counter(session["tool"] for session in sessions if session["state"] == "kept")
     memories = Counter(dict.fromkeys(CAPTURE_TOOLS, 0))
     for session in sessions:
         memories[session["tool"]] += session["memories"]
-    recalls = consent.recalls(args.place, args.settings.config_folder)
     shown = _shown(args.place, args.settings)
     tools = [
         {
-            "tool": tool, "enabled": tool in enabled, "installed": installers.is_installed(tool),
+            "tool": tool, "enabled": tool in known.tools, "installed": installers.is_installed(tool),
             "sessions": counts[tool], "memories": memories[tool],
-            "recall": sorted(recalls.get(tool, ())), "summaries": _summaries(args.place, args.settings, tool),
+            "recall": sorted(known.recall.get(tool, ())), "summaries": _summaries(args.place, args.settings, tool),
             **{name: shown[tool, name] for name in ("prompts", "notes", "tokens")},
         }
         for tool in CAPTURE_TOOLS

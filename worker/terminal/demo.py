@@ -70,7 +70,8 @@ def demo(settings: Settings, *, keep: bool, quiet: bool, graph: bool = False) ->
     finally:
         stop_worker(workspace, _PATIENCE_SECONDS)
         if not keep:
-            trust.disown(workspace, settings.config_folder)
+            for owner in set(trust.marked_folders(workspace, settings.config_folder).values()):
+                trust.unlist(workspace, settings.config_folder, owner)
             shutil.rmtree(root, ignore_errors=True)
     tell("The worker has ended.")
     tell(("The whole answers: cognee-memory demo --json. Your own questions: cognee-memory demo --keep.", "dim"))

@@ -22,6 +22,7 @@ from .output import Envelope, facts, notes, say, table, warn
 from .process_commands import require_positive, target, writing
 
 _EXCERPT = 120  # characters of a memory in a list
+_MOST_NAMED = 3  # topics in a line
 
 group("memories", ["memories list auth", "memories show 12"])
 
@@ -258,7 +259,9 @@ def show_topics(answer: Envelope) -> None:
     contradicting = [f"{counted(t['contradictions'], 'contradiction')} in {t['topic_id']}"
                      for t in answer["topics"] if t["contradictions"]]  # fmt: skip
     if contradicting:
-        say(f"{', '.join(contradicting)}: cognee-memory review")
+        rest = len(contradicting) - _MOST_NAMED
+        more = f", and {counted(rest, 'more topic')}" if rest > 0 else ""
+        say(f"{', '.join(contradicting[:_MOST_NAMED])}{more}: cognee-memory review")
     notes(answer["warnings"])
 
 

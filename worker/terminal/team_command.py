@@ -114,7 +114,7 @@ def _followed(workspace: Workspace, settings: Settings, workspace_id: str, *, jo
     while found["behind"] != 0 and not copy_age.has_no_copy(workspace) and time.monotonic() < deadline:
         time.sleep(0.1)
         found = _reached(workspace, settings)
-    captured = sorted(consent.enabled_tools(workspace, settings.config_folder))
+    captured = sorted(consent.read(workspace, settings.config_folder).tools)
     return envelope.success(
         workspace_id=workspace_id,
         joined=joined,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -17,11 +18,11 @@ from typing import Any
 
 from ..session import OWN_TEXT, REWOUND, THINKING, TOOL_OUTPUT, Findings, Transcript, Turn
 from . import claude_code_text, json_records, transcript_file
-from .claude_code_records import Chain, Head, SideChains, head_of, is_linked, rewound_nodes
+from .claude_code_records import Head, SideChains, head_of, rewound_lines
 from .claude_code_text import Reply
 from .json_records import at, text
 from .reader import Home
-from .turn_builder import Calls, TurnBuilder, Utterance, is_newer, moment
+from .turn_builder import Calls, TurnBuilder, moment, note_version
 
 TESTED = "2.1.330"
 
@@ -42,42 +43,30 @@ _SILENT = frozenset(
 )
 
 
-class ClaudeCode:
-    """Reads the transcripts of Claude Code."""
-
-    tool = "claude-code"
-
-    def roots(self, home: Home) -> list[Path]:
-        """The folder of all projects. ``CLAUDE_CONFIG_DIR`` moves it."""
-        return [home.moved("CLAUDE_CONFIG_DIR", ".claude") / "projects"]
-
-    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
-        """The sessions that began in this folder, below it, or above it."""
-        for root in self.roots(home):
-            for project in transcript_file.folders(root):
-                if not _may_be_of(project.name, workspace):
-                    continue
-                for path in transcript_file.files(project, ".jsonl"):
-                    if path.name.startswith("agent-"):
-                        continue
-                    paths = [path, *_agent_files(path)]
-                    yield from transcript_file.described(self.tool, path.stem, paths, _title(path, root))
-
-    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
-        """The session's turns, then those of its sub-agents. What was rewound away is left out.
-
-        A session that was resumed as a fork begins with a copy of the other session's turns; nothing marks them.
-        """
-        path = transcript.path
-        yield from _Conversation(path, findings).turns()
-        for agent in _agent_files(path):
-            try:
-                yield from _Conversation(agent, findings, part=agent.stem.removeprefix("agent-")).turns()
-            except FileNotFoundError:
-                continue  # removed since the folder was listed
+def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
+    """The sessions that began in this folder, below it, or above it."""
+    root = home.moved("CLAUDE_CONFIG_DIR", ".claude") / "projects"
+    for project in transcript_file.folders(root):
+        if not _may_be_of(project.name, workspace):
+            continue
+        for path in transcript_file.files(project, ".jsonl"):
+            if not path.name.startswith("agent-"):
+                paths = [path, *_agent_files(path)]
+                yield from transcript_file.described("claude-code", path.stem, paths, _title(path, root))
 
 
-READER = ClaudeCode()
+def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+    """The session's turns, then those of its sub-agents. What was rewound away is left out.
+
+    A session that was resumed as a fork begins with a copy of the other session's turns; nothing marks them.
+    """
+    path = transcript.path
+    yield from _Conversation(path, findings).turns()
+    for agent in _agent_files(path):
+        try:
+            yield from _Conversation(agent, findings, part=agent.stem.removeprefix("agent-")).turns()
+        except FileNotFoundError:
+            continue  # removed since the folder was listed
 
 
 class _Conversation:
@@ -87,7 +76,6 @@ class _Conversation:
         self._path, self._findings, self._part = path, findings, part
         self._builder = TurnBuilder()
         self._side_chains = SideChains()
-        self._version: Any = None  # of the last record
         self._said: tuple[str, set[str]] = ("", set())  # the message of the last record, and its texts so far
         self._calls = Calls()
 
@@ -95,12 +83,11 @@ class _Conversation:
         with transcript_file.opened(self._path, _root_of(self._path)) as file:
             rewound = frozenset[int]()
             if not self._part:
-                rewound = rewound_nodes(json_records.lines(file, Findings()))
+                rewound = rewound_lines(json_records.lines(file, Findings()))
                 file.seek(0)
-            chain = Chain() if rewound else None
             for number, line in json_records.lines(file, self._findings):
                 head = head_of(line)
-                if chain is not None and is_linked(head) and chain.add(head) in rewound:
+                if number in rewound:
                     self._findings.left_out[REWOUND] += head.kind in ("user", "assistant")
                     continue
                 yield from self._record(number, line, head)
@@ -110,7 +97,7 @@ class _Conversation:
         left_out = self._findings.left_out
         if head.kind in ("tool output", "thinking"):
             left_out[TOOL_OUTPUT if head.kind == "tool output" else THINKING] += 1
-            part = self._note_side_chain(head)
+            part = self._part_of(head)
             if head.kind == "tool output" and self._calls.waits(_RESULT.search(line)):
                 self._note_outcomes(json_records.record(line, self._findings), part)
             return
@@ -122,8 +109,8 @@ class _Conversation:
         record = json_records.record(line, self._findings)
         if record is None:
             return
-        self._note_version(record.get("version"))
-        part = self._part or self._side_chain(record, head)
+        note_version(record.get("version"), TESTED, self._findings)
+        part = self._part_of(head, record)
         match record.get("type"):
             case "user":
                 yield from self._of_user(record, number, part)
@@ -142,8 +129,8 @@ class _Conversation:
     def _of_user(self, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
         self._note_outcomes(record, part)
         words = claude_code_text.of_user(record, self._findings.left_out)
-        if not part and (words.clears or words.compacts):
-            yield from self._builder.mark("cleared" if words.clears else "compacted")
+        if words.marker is not None and not part:
+            yield from self._builder.mark(words.marker)
         yield from self._add("user", Reply(words.text), record, number, part)
 
     def _of_assistant(self, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
@@ -171,7 +158,7 @@ class _Conversation:
 
     def _add(self, speaker: Any, said: Reply, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
         yield from self._builder.add(
-            Utterance(
+            Turn(
                 speaker,
                 said.text,
                 self._place(number),
@@ -180,25 +167,16 @@ class _Conversation:
                 text(record, "gitBranch"),
                 part,
                 said.files,
-                said.tools,
+                Counter(said.tools),
             )
         )
 
-    def _side_chain(self, record: dict[str, Any], head: Head) -> str:
-        if record.get("isSidechain") is not True:
-            return ""
+    def _part_of(self, head: Head, record: dict[str, Any] | None = None) -> str:
+        """The part of a record. One that is not parsed is remembered as well, since later ones may name it."""
+        is_side = head.is_side or at(record, "isSidechain") is True
+        if self._part or not is_side:
+            return self._part
         return text(record, "agentId") or self._side_chains.name_of(head)
-
-    def _note_side_chain(self, head: Head) -> str:
-        """Remember a record that is not parsed, since later ones may name it. Returns its part."""
-        return self._side_chains.name_of(head) if head.is_side and not self._part else self._part
-
-    def _note_version(self, version: Any) -> None:
-        if version == self._version:
-            return
-        self._version = version
-        if self._findings.newer is None and is_newer(version, TESTED):
-            self._findings.newer = str(version)[:40]
 
 
 # --- folders and files ---

@@ -112,47 +112,29 @@ def _uuid(line: bytes) -> tuple[bytes | None, int]:
     return None, -1
 
 
-class Chain:
-    """Follows the records in order. A node is a prompt together with what was said until the next one."""
-
-    def __init__(self) -> None:
-        self._nodes: dict[bytes, int] = {}  # record -> its node
-        self._before: list[int] = []  # node -> the node before it
-        self._last = -1
-
-    def add(self, head: Head) -> int:
-        """The node of the next record of the conversation; -1 before the first prompt."""
-        node = self._last if head.parent is None else self._nodes.get(head.parent, self._last)
-        if head.kind == "user":
-            self._before.append(node)
-            node = len(self._before) - 1
-        if head.uuid is not None:
-            _remember(self._nodes, head.uuid, node)
-        self._last = node
-        return node
-
-    def rewound(self) -> frozenset[int]:
-        """The nodes that do not lead to the last record."""
-        live, node = set[int](), self._last
-        while node >= 0:
-            live.add(node)
-            node = self._before[node]
-        return frozenset(range(len(self._before))) - live
-
-
-def rewound_nodes(lines: Iterable[tuple[int, bytes]]) -> frozenset[int]:
-    """The nodes of a conversation that were rewound away."""
-    chain = Chain()
-    for _, line in lines:
+def rewound_lines(lines: Iterable[tuple[int, bytes]]) -> frozenset[int]:
+    """The numbers of the lines that were rewound away: those of prompts that do not lead to the last record, and of
+    what was said until the next prompt."""
+    nodes: dict[bytes, int] = {}  # record -> its node: a prompt together with what was said until the next one
+    before: list[int] = []  # node -> the node before it; -1 before the first prompt
+    node_of: dict[int, int] = {}  # line -> its node
+    last = -1
+    for number, line in lines:
         head = head_of(line)
-        if is_linked(head):
-            chain.add(head)
-    return chain.rewound()
-
-
-def is_linked(head: Head) -> bool:
-    """Whether the record is a link of the conversation's own chain."""
-    return not head.is_side and head.kind not in ("other", "unclear")
+        if head.is_side or head.kind in ("other", "unclear"):
+            continue  # no link of the conversation's own chain
+        node = last if head.parent is None else nodes.get(head.parent, last)
+        if head.kind == "user":
+            before.append(node)
+            node = len(before) - 1
+        if head.uuid is not None:
+            _remember(nodes, head.uuid, node)
+        last = node_of[number] = node
+    live, node = {-1}, last
+    while node >= 0:
+        live.add(node)
+        node = before[node]
+    return frozenset(number for number, node in node_of.items() if node not in live)
 
 
 class SideChains:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ...text.sections import one_line
-from ..session import ANSWERED, IMAGE, OWN_TEXT, SUMMARY, THINKING, TOOL_OUTPUT, Call
+from ..session import ANSWERED, IMAGE, OWN_TEXT, SUMMARY, THINKING, TOOL_OUTPUT, Call, Marker
 from .json_records import at, strings, text
 
 COMMAND = "command"
@@ -37,24 +37,23 @@ _CLEARING = frozenset({"/clear", "/new", "/reset", "clear"})
 _CONTINUED = "This session is being continued from a previous conversation"
 
 
-class Words(NamedTuple):
-    """What a record says, and the command that it is, if it is one."""
+class UserText(NamedTuple):
+    """What a record says, and what ends with it."""
 
     text: str = ""
-    clears: bool = False
-    compacts: bool = False
+    marker: Marker | None = None
 
 
-def of_user(record: dict[str, Any], left_out: Counter[str]) -> Words:
+def of_user(record: dict[str, Any], left_out: Counter[str]) -> UserText:
     """What the person said in a record of the user."""
     blocks = _blocks(at(record, "message", "content"))
     texts = [block["text"] for block in blocks if block.get("type") == "text" and isinstance(block.get("text"), str)]
     if record.get("isCompactSummary") is True or (texts and texts[0].startswith(_CONTINUED)):
         left_out[SUMMARY] += 1
-        return Words(compacts=True)
+        return UserText(marker="compacted")
     if _is_by_tool(record):
         left_out[OWN_TEXT] += 1
-        return Words()
+        return UserText()
     results = [block for block in blocks if block.get("type") == "tool_result"]
     left_out[TOOL_OUTPUT] += len(results)
     left_out[IMAGE] += sum(block.get("type") in ("image", "document") for block in blocks)
@@ -62,7 +61,7 @@ def of_user(record: dict[str, Any], left_out: Counter[str]) -> Words:
     said += [_rejection(result) for result in results] + _answers(record.get("toolUseResult"))
     command = _COMMAND.search("\n".join(texts))
     if command is None:
-        return Words("\n\n".join(filter(None, said)))
+        return UserText("\n\n".join(filter(None, said)))
     return _command(command[1], "\n".join(texts), left_out)
 
 
@@ -148,15 +147,15 @@ def _without_notes(text: str, left_out: Counter[str]) -> str:
     return _MEMORY.sub("", said).strip()
 
 
-def _command(name: str, text: str, left_out: Counter[str]) -> Words:
+def _command(name: str, text: str, left_out: Counter[str]) -> UserText:
     """A slash command says something if it has arguments."""
     left_out[COMMAND] += 1
     arguments = _ARGUMENTS.search(text)
     said = arguments[1].strip() if arguments else ""
     name = f"/{name.removeprefix('/')}"
     if name in _CLEARING:
-        return Words(clears=True)
-    return Words(f"{name} {said}" if said else "")
+        return UserText(marker="cleared")
+    return UserText(f"{name} {said}" if said else "")
 
 
 def _rejection(result: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, 
 from . import json_records, transcript_file
 from .json_records import at, items, parsed, strings, text
 from .reader import Home
-from .turn_builder import Calls, TurnBuilder, Utterance, is_newer, moment, touched_files
+from .turn_builder import Calls, TurnBuilder, moment, note_version, touched_files
 
 # A text that is one element from its beginning to its end, in tags that only a program writes.
 _WRAPPED = re.compile(
@@ -139,38 +139,26 @@ def _kinds(payload: dict[str, Any]) -> list[str | None]:
     return [kind if isinstance(kind, str) else None for kind in kinds]
 
 
-class Codex:
-    """Reads the transcripts of Codex CLI, and of Codex in editors, which keeps the same files."""
-
-    tool = "codex"
-
-    def roots(self, home: Home) -> list[Path]:
-        """The folders of present and archived sessions. ``CODEX_HOME`` moves them."""
-        base = home.moved("CODEX_HOME", ".codex")
-        return [base / "sessions", base / "archived_sessions"]
-
-    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
-        """The sessions that began in this folder, below it, or above it."""
-        places = transcript_file.places_of(workspace)
-        for root in self.roots(home):
-            for path in transcript_file.files_below(root, ".jsonl"):
-                if not path.name.startswith("rollout-") or not _may_be_of(path, root, places):
-                    continue
-                session = _SESSION.search(path.stem)
-                yield from transcript_file.described(self.tool, session[1] if session else path.stem, [path])
-
-    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
-        """The session's turns. What was rolled back is left out.
-
-        A session that was forked from another begins with a copy of its turns.
-        """
-        with transcript_file.opened(transcript.path, _root_of(transcript.path)) as file:
-            rewound = _rewound(json_records.lines(file, Findings()))
-            file.seek(0)
-            yield from _Rollout(findings, rewound).turns(json_records.lines(file, findings))
+def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
+    """The sessions that began in this folder, below it, or above it."""
+    base, places = home.moved("CODEX_HOME", ".codex"), transcript_file.places_of(workspace)
+    for root in (base / "sessions", base / "archived_sessions"):
+        for path in transcript_file.files_below(root, ".jsonl"):
+            if not path.name.startswith("rollout-") or not _may_be_of(path, root, places):
+                continue
+            session = _SESSION.search(path.stem)
+            yield from transcript_file.described("codex", session[1] if session else path.stem, [path])
 
 
-READER = Codex()
+def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+    """The session's turns. What was rolled back is left out.
+
+    A session that was forked from another begins with a copy of its turns.
+    """
+    with transcript_file.opened(transcript.path, _root_of(transcript.path)) as file:
+        rewound = _rewound(json_records.lines(file, Findings()))
+        file.seek(0)
+        yield from _Rollout(findings, rewound).turns(json_records.lines(file, findings))
 
 
 class _Rollout:
@@ -184,7 +172,7 @@ class _Rollout:
         self._part = ""
         self._began: str | None = None  # for versions that give no record a time of its own
         self._prompts = 0
-        self._reply: Utterance | None = None  # the last message of the assistant
+        self._reply: Turn | None = None  # the last message of the assistant
         self._is_first = True
         self._calls = Calls()
 
@@ -244,9 +232,7 @@ class _Rollout:
         source = payload.get("source")
         if isinstance(source, dict) and "subagent" in source:
             self._part = text(payload, "id") or "sub-agent"
-        version = payload.get("cli_version")
-        if is_newer(version, TESTED):
-            self._findings.newer = str(version)[:40]
+        note_version(payload.get("cli_version"), TESTED, self._findings)
 
     def _item(self, number: int, payload: dict[str, Any], at: str | None) -> Iterator[Turn]:
         left_out, kind = self._findings.left_out, str(payload.get("type"))
@@ -279,7 +265,7 @@ class _Rollout:
         if self._prompts in self._rewound:
             left_out[REWOUND] += bool(words)
             return
-        said = Utterance(speaker, words, f"line {number}", at, self._folder, self._branch, self._part, files, tools)
+        said = Turn(speaker, words, f"line {number}", at, self._folder, self._branch, self._part, files, Counter(tools))
         yield from self._add_reply()
         if speaker == "assistant" and words:
             self._reply = said

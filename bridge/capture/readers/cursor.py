@@ -23,35 +23,24 @@ from .vscode_folders import desktop_folders, storages
 _PRODUCTS = ("Cursor", "Cursor Nightly")
 
 
-class Cursor:
-    """Reads the conversations of Cursor."""
-
-    tool = "cursor"
-
-    def roots(self, home: Home) -> list[Path]:
-        """The user folders of the editor, and the folder of the agent's conversations."""
-        return [*(user.path for user in desktop_folders(home, _PRODUCTS)), home.folder / ".cursor" / "chats"]
-
-    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
-        """The conversations in this folder or below it. A database that cannot be read now is left out."""
-        for user in desktop_folders(home, _PRODUCTS):
-            places = list(storages(user, workspace))
-            try:
-                yield from _in_editor(user.path, places) if places else ()
-            except OSError:
-                continue
-        yield from _of_agent(home.folder / ".cursor" / "chats", workspace)
-
-    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
-        """The conversation's turns. What Cursor has removed from a conversation is not among them."""
-        path = transcript.path
-        is_agent = path.name == cursor_agent.FILE
-        with foreign_database.opened(path, path.parent) as database:
-            read = cursor_agent.said if is_agent else cursor_editor.said
-            yield from turns_of(read(database, transcript.session_id, findings), folder=transcript.folder)
+def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
+    """The conversations in this folder or below it. A database that cannot be read now is left out."""
+    for user in desktop_folders(home, _PRODUCTS):
+        places = list(storages(user, workspace))
+        try:
+            yield from _in_editor(user.path, places) if places else ()
+        except OSError:
+            continue
+    yield from _of_agent(home.folder / ".cursor" / "chats", workspace)
 
 
-READER = Cursor()
+def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+    """The conversation's turns. What Cursor has removed from a conversation is not among them."""
+    path = transcript.path
+    is_agent = path.name == cursor_agent.FILE
+    with foreign_database.opened(path, path.parent) as database:
+        read = cursor_agent.said if is_agent else cursor_editor.said
+        yield from turns_of(read(database, transcript.session_id, findings), folder=transcript.folder)
 
 
 def _in_editor(user: Path, places: list[tuple[Path, str]]) -> list[Transcript]:
@@ -67,9 +56,7 @@ def _in_editor(user: Path, places: list[tuple[Path, str]]) -> list[Transcript]:
                     continue
                 version = f"{composer.updated}-{size}"
                 modified = moment(composer.updated)
-                found[composer_id] = Transcript(
-                    "cursor", composer_id, path, version, None, modified, composer.title, folder
-                )
+                found[composer_id] = Transcript("cursor", composer_id, path, version, modified, composer.title, folder)
     return list(found.values())
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import errno
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..session import IMAGE, OWN_TEXT, THINKING, TOOL_OUTPUT, Findings
+from ..session import IMAGE, OWN_TEXT, THINKING, TOOL_OUTPUT, Findings, Turn
 from .foreign_database import ForeignDatabase, json_object
 from .json_records import at, first_text, parsed, strings
-from .turn_builder import Utterance
 
 FILE = "store.db"
 
@@ -26,7 +26,7 @@ _PATHS = ("path", "file_path", "target_file")
 _FILE_TOOLS = frozenset({"Read", "Write", "Edit", "StrReplace", "Delete", "EditNotebook", "MultiEdit"})
 
 
-def said(database: ForeignDatabase, session_id: str, findings: Findings) -> Iterator[Utterance]:
+def said(database: ForeignDatabase, session_id: str, findings: Findings) -> Iterator[Turn]:
     """What was said, in order. Raises OSError if the conversation has no root that can be read."""
     message_ids = list(_message_ids(_root(database, session_id)))
     if not message_ids:
@@ -102,20 +102,20 @@ def _number(data: bytes, position: int) -> tuple[int, int]:
     return value, len(data)
 
 
-def _said(message: dict[str, Any], place: str, findings: Findings) -> Utterance | None:
+def _said(message: dict[str, Any], place: str, findings: Findings) -> Turn | None:
     content = message.get("content")
     items = content if isinstance(content, list) else [{"type": "text", "text": content}]
     match message.get("role"):
         case "user":
             texts = [_asked(text, findings) for text in strings(_texts(items, findings))]
-            return Utterance("user", "\n\n".join(filter(None, texts)), place)
+            return Turn("user", "\n\n".join(filter(None, texts)), place)
         case "assistant":
             calls = [item for item in items if isinstance(item, dict) and item.get("type") == "tool-call"]
-            return Utterance(
+            return Turn(
                 "assistant",
                 "\n\n".join(strings(_texts(items, findings))),
                 place,
-                tools=strings(call.get("toolName") for call in calls),
+                tools=Counter(strings(call.get("toolName") for call in calls)),
                 files=strings(_file_of(call) for call in calls),
             )
         case "tool":

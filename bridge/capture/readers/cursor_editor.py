@@ -8,14 +8,15 @@ and before version 3 in the workspace's own database. The records are values of 
 from __future__ import annotations
 
 import errno
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..session import THINKING, TOOL_OUTPUT, Findings, Marker
+from ..session import THINKING, TOOL_OUTPUT, Findings, Marker, Turn
 from .foreign_database import ForeignDatabase, json_object
 from .json_records import at, first_text, objects, strings, text
-from .turn_builder import Utterance, moment
+from .turn_builder import moment
 
 FILE = "state.vscdb"
 TESTED = 17  # the version of a composer's record
@@ -72,7 +73,7 @@ def size_of(database: ForeignDatabase, composer_id: str) -> int | None:
     return rows[0][0] if rows and isinstance(rows[0][0], int) else None
 
 
-def said(database: ForeignDatabase, composer_id: str, findings: Findings) -> Iterator[Utterance | Marker]:
+def said(database: ForeignDatabase, composer_id: str, findings: Findings) -> Iterator[Turn | Marker]:
     """What was said, in order, and where the conversation was compacted. Raises OSError if it is gone."""
     record = _value(database, f"composerData:{composer_id}", findings)
     if record is None:
@@ -105,7 +106,7 @@ def _bubbles(
         yield from objects(record, "conversation")
 
 
-def _said(bubble: dict[str, Any], place: str, part: str, findings: Findings) -> Utterance | None:
+def _said(bubble: dict[str, Any], place: str, part: str, findings: Findings) -> Turn | None:
     kind = bubble.get("type")
     if kind not in (_USER, _ASSISTANT):
         findings.unknown[f"message of type {kind}"[:80]] += 1
@@ -118,14 +119,14 @@ def _said(bubble: dict[str, Any], place: str, part: str, findings: Findings) -> 
     if isinstance(call, dict) and call.get("name"):
         findings.left_out[TOOL_OUTPUT] += 1
         tools, files = strings([call["name"]]), strings([_file_of(call)])
-    return Utterance(
+    return Turn(
         "user" if kind == _USER else "assistant",
         text(bubble, "text") or "",
         place,
         moment(bubble.get("createdAt")),
         part=part,
         files=files,
-        tools=tools,
+        tools=Counter(tools),
     )
 
 

@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from ..session import TOOL_OUTPUT, Speaker
+from ..session import TOOL_OUTPUT, Speaker, Turn
 from .export_labels import Label, Labels, moment_in
-from .turn_builder import Utterance
 
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _TERMINAL = re.compile(r"(?:([⏺●])|\s*(⎿))\s(.*)$")
@@ -58,7 +57,7 @@ class _Message:
 
 def said(
     lines: Iterable[tuple[int, str]], labels: Labels, left_out: Counter[str], head: Head | None = None
-) -> Iterator[Utterance]:
+) -> Iterator[Turn]:
     """What each message says. What is before the first label is left out, but for title and date."""
     head = head or Head()
     answer = ""
@@ -76,8 +75,8 @@ def said(
         tools = (*message.tools, *_TOOL.findall(body)) or (_UNNAMED,) * ("\0" in marked)
         steps, _, report = marked.rpartition("\0") if tools else ("", "", text)
         if message.speaker is not None:
-            yield Utterance(message.speaker, steps, message.place, at, tools=tools)
-            yield Utterance(message.speaker, report, message.place, at)
+            yield Turn(message.speaker, steps, message.place, at, tools=Counter(tools))
+            yield Turn(message.speaker, report, message.place, at)
         answer = text if message.speaker == "assistant" else answer
 
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,7 +22,7 @@ from . import export_markdown, json_records, transcript_file
 from .export_labels import SPEAKERS, Labels, labels_of
 from .json_records import at, items, objects, strings
 from .reader import Home, reader_of
-from .turn_builder import Utterance, moment, turns_of
+from .turn_builder import moment, turns_of
 
 _OTHERS = frozenset({"system", "developer", "tool", "function"})
 _LISTS = ("chat_messages", "messages", "conversation", "history", "turns", "items")
@@ -47,13 +48,13 @@ def is_conversation(value: Any) -> bool:
     )
 
 
-def said(conversation: Any, place: str, findings: Findings) -> Iterator[Utterance]:
-    """What each message of a conversation says, with its place."""
-    for number, message in enumerate(_messages_of(conversation), start=1):
+def said(messages: Iterable[Any], place: str, findings: Findings, first: int = 1) -> Iterator[Turn]:
+    """What each message says, with its place, counted from ``first``."""
+    for number, message in enumerate(messages, first):
         yield from said_in(message, f"{place}message {number}", findings)
 
 
-def said_in(message: Any, place: str, findings: Findings) -> Iterator[Utterance]:
+def said_in(message: Any, place: str, findings: Findings) -> Iterator[Turn]:
     """What one message says; nothing if it is of neither speaker."""
     if not isinstance(message, dict):
         findings.damaged += 1
@@ -70,9 +71,9 @@ def said_in(message: Any, place: str, findings: Findings) -> Iterator[Utterance]
             findings.unknown[f"message of {role[:60]}" if role else "message without a role"] += 1
         return
     times = (message.get(name) for name in ("created_at", "create_time", "createdAt", "timestamp", "time", "date"))
-    tools = tuple(_tools(message))
+    tools = Counter(_tools(message))
     text = "" if _is_hidden(message) else _text(message, findings.left_out)
-    yield Utterance(speaker, text, place, next(filter(None, map(moment, times)), None), tools=tools)
+    yield Turn(speaker, text, place, next(filter(None, map(moment, times)), None), tools=tools)
 
 
 def _messages_of(conversation: Any) -> list[Any]:
@@ -135,41 +136,30 @@ def _tools(message: dict[str, Any]) -> Iterator[str]:
     yield from strings(item.get("name") for item in objects(message, "content") if item.get("type") == "tool_use")
 
 
-class Exports:
-    """Reads exported conversations."""
-
-    tool = "export"
-
-    def roots(self, home: Home) -> list[Path]:
-        """None: a person names the file."""
-        return []
-
-    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
-        """None: a person names the file."""
-        return iter(())
-
-    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
-        """The turns of all conversations in the file, in its order."""
-        start = transcript_file.read_start(transcript.path, transcript.path.parent, _PEEK)
-        tools = (tool for tool, found in _TRANSCRIPTS.items() if start[:1] == b"{" and found.search(start))
-        if tool := next(tools, None):
-            yield from reader_of(tool).turns(transcript, findings)
-            return
-        with transcript_file.opened(transcript.path, transcript.path.parent) as file:
-            yield from turns_of(_said(file, findings))
+def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
+    """None: a person names the file."""
+    return iter(())
 
 
-READER = Exports()
+def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+    """The turns of all conversations in the file, in its order."""
+    start = transcript_file.read_start(transcript.path, transcript.path.parent, _PEEK)
+    tools = (tool for tool, found in _TRANSCRIPTS.items() if start[:1] == b"{" and found.search(start))
+    if tool := next(tools, None):
+        yield from reader_of(tool).turns(transcript, findings)
+        return
+    with transcript_file.opened(transcript.path, transcript.path.parent) as file:
+        yield from turns_of(_said(file, findings))
 
 
-def _said(file: BinaryIO, findings: Findings) -> Iterator[Utterance | Marker]:
+def _said(file: BinaryIO, findings: Findings) -> Iterator[Turn | Marker]:
     for number, conversation in enumerate(_conversations(file, findings)):
         if number:
             yield "cleared"
         yield from conversation
 
 
-def _conversations(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Utterance]]:
+def _conversations(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Turn]]:
     start = file.read(_PEEK)
     skipped = len(_BOM) if start.startswith(_BOM) else 0
     start = start[skipped:]
@@ -192,41 +182,35 @@ def _conversations(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Utte
         yield _of_text(file, labels, findings)
 
 
-def _of_text(file: BinaryIO, labels: Labels, findings: Findings) -> Iterator[Utterance]:
+def _of_text(file: BinaryIO, labels: Labels, findings: Findings) -> Iterator[Turn]:
     head = export_markdown.Head()
     for said in export_markdown.said(_texts(file, findings), labels, findings.left_out, head):
         findings.title = head.title
         yield said
 
 
-def _of_elements(elements: Iterator[Any], findings: Findings) -> Iterator[Iterator[Utterance]]:
+def _of_elements(elements: Iterator[Any], findings: Findings) -> Iterator[Iterator[Turn]]:
     """An array of conversations, or one of messages."""
     for number, element in enumerate(elements, start=1):
         if is_conversation(element) or isinstance(element, list):
-            yield said(element, f"conversation {number}, ", findings)
+            yield said(_messages_of(element), f"conversation {number}, ", findings)
         else:
-            yield _messages(element, number, elements, findings)
+            yield said(chain([element], elements), "", findings, number)
             return
 
 
-def _messages(first: Any, number: int, others: Iterator[Any], findings: Findings) -> Iterator[Utterance]:
-    yield from said_in(first, f"message {number}", findings)
-    for place, message in enumerate(others, start=number + 1):
-        yield from said_in(message, f"message {place}", findings)
-
-
-def _of_lines(file: BinaryIO, findings: Findings) -> Iterator[Utterance]:
+def _of_lines(file: BinaryIO, findings: Findings) -> Iterator[Turn]:
     for number, line in json_records.lines(file, findings, takes_all=True):
         record = None if line.isspace() else json_records.record(line, findings)
         if record is None:
             continue
         if is_conversation(record):
-            yield from said(record, f"line {number}, ", findings)
+            yield from said(_messages_of(record), f"line {number}, ", findings)
         else:
             yield from said_in(record, f"line {number}", findings)
 
 
-def _of_object(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Utterance]]:
+def _of_object(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Turn]]:
     """One object: a conversation, or one that has a list of conversations."""
     data = file.read(json_records.ELEMENT_LIMIT + 1)
     findings.bytes_read += len(data)
@@ -241,7 +225,7 @@ def _of_object(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Utteranc
     if isinstance(inner, list):
         yield from _of_elements(iter(inner), findings)
     else:
-        yield said(value, "", findings)
+        yield said(_messages_of(value), "", findings)
 
 
 def _is_json_lines(file: BinaryIO, offset: int) -> bool:

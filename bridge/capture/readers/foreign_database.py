@@ -98,12 +98,6 @@ def json_object(value: Any) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def version_of(path: Path) -> str:
-    """What changes whenever something was written to the database; empty if it does not exist."""
-    found = _status(path)
-    return "-".join(str(number) for each in found for number in (each or ()))
-
-
 def _status(path: Path) -> list[tuple[int, int] | None]:
     found: list[tuple[int, int] | None] = []
     for each in (path, _beside(path, "-wal")):

@@ -11,8 +11,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,7 +22,7 @@ from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, 
 from . import json_records, transcript_file
 from .json_records import at, first_text, items, objects, read_object, strings, text
 from .reader import Home
-from .turn_builder import Utterance, moment, turns_of
+from .turn_builder import moment, turns_of
 
 NOTICE = "notice"
 
@@ -44,12 +45,11 @@ _MARKER = ".project_root"
 @dataclass(slots=True)
 class Message:
     """A message as it is after the last change. ``follows_compression`` is whether the conversation before it was
-    replaced by a summary."""
+    replaced by a summary. ``left_out`` counts its outputs and thoughts."""
 
-    said: Utterance
+    said: Turn
     follows_compression: bool = False
-    outputs: int = 0
-    thoughts: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
 
 
 class _Session:
@@ -58,7 +58,7 @@ class _Session:
         self._messages: dict[str, Message | None] = {}  # by id, in order; None for what nobody said
         self._was_compressed = False
 
-    def apply(self, place: str, record: dict[str, Any]) -> None:
+    def _apply(self, place: str, record: dict[str, Any]) -> None:
         if isinstance(record.get("$rewindTo"), str):
             self._rewind(record["$rewindTo"])
         elif isinstance(record.get("$set"), dict):
@@ -110,21 +110,22 @@ class _Session:
             if text.lstrip().startswith(_OWN):
                 left_out[OWN_TEXT] += 1
                 return None
-            return Message(Utterance("user", _CONTENTS.sub("", text), place, said_at)) if text.strip() else None
+            return Message(Turn("user", _CONTENTS.sub("", text), place, said_at)) if text.strip() else None
         if kind == "gemini":
             calls = objects(record, "toolCalls")
             said_before = self._text_of(record.get("content"))
-            said = Utterance(
+            said = Turn(
                 "assistant",
                 said_before,
                 place,
                 said_at,
-                tools=strings(call.get("name") for call in calls),
+                tools=Counter(strings(call.get("name") for call in calls)),
                 files=strings(first_text(at(call, "args"), _PATHS) for call in calls),
                 calls=tuple(filter(None, (_ended(call, said_before) for call in calls))),
             )
             outputs = sum(call.get("result") is not None for call in calls)
-            return Message(said, outputs=outputs, thoughts=len(items(record, "thoughts")))
+            left_out_here = Counter({TOOL_OUTPUT: outputs, THINKING: len(items(record, "thoughts"))})
+            return Message(said, left_out=+left_out_here)
         if kind in _NOTICES:
             left_out[NOTICE] += 1
         else:
@@ -145,15 +146,15 @@ class _Session:
                 self._findings.left_out[IMAGE] += 1
         return "".join(texts)
 
-    def messages(self) -> list[Message]:
-        found = [message for message in self._messages.values() if message is not None]
-        for reason, count in (
-            (TOOL_OUTPUT, sum(message.outputs for message in found)),
-            (THINKING, sum(message.thoughts for message in found)),
-        ):
-            if count:
-                self._findings.left_out[reason] += count
-        return found
+    def read(self, records: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Turn | Marker]:
+        """What the messages say that stand at the end of the records, each of which has its place."""
+        for place, record in records:
+            self._apply(place, record)
+        for message in filter(None, self._messages.values()):
+            self._findings.left_out.update(message.left_out)
+            if message.follows_compression:
+                yield "compacted"
+            yield message.said
 
 
 def _ended(call: dict[str, Any], said_before: str) -> Call | None:
@@ -166,54 +167,30 @@ def _ended(call: dict[str, Any], said_before: str) -> Call | None:
     return ended(Call(text(call, "args", "command") or "", said=said_before, files=changed), output, exit_code)
 
 
-def utterances(records: Iterable[tuple[str, dict[str, Any]]], findings: Findings) -> Iterator[Utterance | Marker]:
-    """What the messages say that stand at the end of the records, each of which has its place."""
-    session = _Session(findings)
-    for place, record in records:
-        session.apply(place, record)
-    for message in session.messages():
-        if message.follows_compression:
-            yield "compacted"
-        yield message.said
+def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
+    """The sessions that ran in this folder or below it. A session that a newer version copied is given once."""
+    root, seen = home.moved("GEMINI_CLI_HOME") / ".gemini" / "tmp", set[str]()
+    for project, folder in _projects(root, workspace):
+        chats = project / "chats"
+        for path in (*transcript_file.files_below(chats, ".jsonl"), *transcript_file.files(chats, ".json")):
+            session_id = _session_id(path, root)
+            if session_id is None or session_id in seen:
+                continue
+            for found in transcript_file.described("gemini-cli", session_id, [path], folder=folder):
+                seen.add(session_id)
+                yield found
 
 
-class GeminiCli:
-    """Reads the transcripts of Gemini CLI."""
-
-    tool = "gemini-cli"
-
-    def roots(self, home: Home) -> list[Path]:
-        """The folder of all projects. ``GEMINI_CLI_HOME`` moves it."""
-        return [home.moved("GEMINI_CLI_HOME") / ".gemini" / "tmp"]
-
-    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
-        """The sessions that ran in this folder or below it. A session that a newer version copied is given once."""
-        seen = set[str]()
-        for root in self.roots(home):
-            for project, folder in _projects(root, workspace):
-                chats = project / "chats"
-                for path in (*transcript_file.files_below(chats, ".jsonl"), *transcript_file.files(chats, ".json")):
-                    session_id = _session_id(path, root)
-                    if session_id is None or session_id in seen:
-                        continue
-                    for found in transcript_file.described(self.tool, session_id, [path], folder=folder):
-                        seen.add(session_id)
-                        yield found
-
-    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
-        """The session's turns. What was rewound is left out; what was compressed since stays."""
-        chats = next((above for above in transcript.path.parents if above.name == "chats"), transcript.path.parent)
-        part = transcript.session_id if transcript.path.parent != chats else ""
-        with transcript_file.opened(transcript.path, chats) as file:
-            first = file.readline(_PEEK)
-            file.seek(0)
-            is_object = first.strip() == b"{" or b'"messages":' in first
-            records = _object(file, findings) if is_object else _lines(file, findings)
-            said = utterances(records, findings)
-            yield from turns_of(said, folder=transcript.folder, part=part)
-
-
-READER = GeminiCli()
+def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+    """The session's turns. What was rewound is left out; what was compressed since stays."""
+    chats = next((above for above in transcript.path.parents if above.name == "chats"), transcript.path.parent)
+    part = transcript.session_id if transcript.path.parent != chats else ""
+    with transcript_file.opened(transcript.path, chats) as file:
+        first = file.readline(_PEEK)
+        file.seek(0)
+        is_object = first.strip() == b"{" or b'"messages":' in first
+        records = _object(file, findings) if is_object else _lines(file, findings)
+        yield from turns_of(_Session(findings).read(records), folder=transcript.folder, part=part)
 
 
 def _lines(file: BinaryIO, findings: Findings) -> Iterator[tuple[str, dict[str, Any]]]:

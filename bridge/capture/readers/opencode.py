@@ -8,6 +8,7 @@ database only.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from .foreign_database import MAX_VALUE, ForeignDatabase, json_object
 from .json_records import at, items, read_object, strings, text
 from .reader import Home
 from .transcript_file import is_inside
-from .turn_builder import Utterance, is_newer, moment, touched_files, turns_of
+from .turn_builder import moment, note_version, touched_files, turns_of
 
 # Kinds of parts that say nothing.
 _CHANGING = frozenset({"edit", "write", "multiedit"})
@@ -37,28 +38,14 @@ _PARTS = "SELECT id, length(data), iif(length(data) > ?, NULL, data) FROM part W
 _Messages = Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Reverted:
-    """The message from which on the session was reverted, or the part of it. It stays in the transcript until the
-    person goes on."""
-
-    message_id: str
-    part_id: str | None
-
-
-def reverted(value: Any) -> Reverted | None:
-    """From the session's record; None if nothing is reverted."""
-    message_id = text(value, "messageID")
-    return None if message_id is None else Reverted(message_id, text(value, "partID"))
-
-
-def utterance_of(
-    message: dict[str, Any], parts: list[dict[str, Any]], reverted_from: Reverted | None, findings: Findings
-) -> Utterance | Marker | None:
+def said_in(
+    message: dict[str, Any], parts: list[dict[str, Any]], revert: Any, findings: Findings
+) -> Turn | Marker | None:
     """What the message says, without a place, or that it asks to compact the conversation; None if it says nothing to
     keep.
 
-    The ids of messages and parts grow with the time.
+    ``revert`` is what the session's record says of the message from which on it was reverted, or of the part of it.
+    That stays in the transcript until the person goes on. The ids of messages and parts grow with the time.
     """
     speaker: Any = message.get("role")
     if speaker not in ("user", "assistant"):
@@ -69,15 +56,12 @@ def utterance_of(
     if message.get("summary") is True:
         findings.left_out[SUMMARY] += 1
         return None
-    if reverted_from is not None:
-        message_id = str(message.get("id"))
-        if message_id > reverted_from.message_id or (
-            message_id == reverted_from.message_id and reverted_from.part_id is None
-        ):
-            findings.left_out[REWOUND] += 1
-            return None
-        if message_id == reverted_from.message_id:
-            parts = [part for part in parts if str(part.get("id")) < (reverted_from.part_id or "")]
+    message_id, reverted_id, part_id = str(message.get("id")), text(revert, "messageID"), text(revert, "partID")
+    if reverted_id is not None and (message_id > reverted_id or (message_id == reverted_id and part_id is None)):
+        findings.left_out[REWOUND] += 1
+        return None
+    if message_id == reverted_id:
+        parts = [part for part in parts if str(part.get("id")) < (part_id or "")]
     texts: list[str] = []
     files: list[Any] = []
     tools: list[Any] = []
@@ -85,14 +69,14 @@ def utterance_of(
     for part in parts:
         _add(part, texts, files, tools, findings)
         calls.append(_ended(part, "".join(texts[-1:])))
-    return Utterance(
+    return Turn(
         speaker,
         "\n\n".join(texts),
         "",
         moment(at(message, "time", "created")),
         text(message, "path", "cwd"),
         files=strings(files),
-        tools=strings(tools),
+        tools=Counter(strings(tools)),
         calls=tuple(filter(None, calls)),
     )
 
@@ -145,53 +129,41 @@ class _Session:
     folder: str
     title: str | None
     version: str | None
-    reverted: Reverted | None
+    revert: Any
 
 
-class OpenCode:
-    """Reads the transcripts of OpenCode."""
-
-    tool = "opencode"
-
-    def roots(self, home: Home) -> list[Path]:
-        """OpenCode's folder of data, the same on every platform. ``XDG_DATA_HOME`` moves it."""
-        return [home.moved("XDG_DATA_HOME", ".local", "share") / "opencode"]
-
-    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
-        """The sessions that ran in this folder or below it. A database that cannot be read now is left out."""
-        places = transcript_file.places_of(workspace)
-        for root in self.roots(home):
-            seen = set[str]()
-            for path in sorted(transcript_file.files(root, ".db")):
-                try:
-                    found = list(_in_database(path, root, places)) if path.name.startswith("opencode") else []
-                except OSError:
-                    continue
-                seen.update(each.session_id for each in found)
-                yield from found
-            for each in _in_files(root, places):
-                if each.session_id not in seen:
-                    yield each
-
-    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
-        """The session's turns. What was reverted is left out."""
-        if transcript.path.suffix == ".db":
-            with foreign_database.opened(transcript.path, transcript.path.parent) as database:
-                yield from turns_of(_said(*_from_database(database, transcript.session_id, findings), findings))
-        else:
-            yield from turns_of(_said(*_from_files(transcript.path, findings), findings))
+def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
+    """The sessions that ran in this folder or below it. A database that cannot be read now is left out."""
+    root = home.moved("XDG_DATA_HOME", ".local", "share") / "opencode"  # on every platform
+    places = transcript_file.places_of(workspace)
+    seen = set[str]()
+    for path in sorted(transcript_file.files(root, ".db")):
+        try:
+            found = list(_in_database(path, root, places)) if path.name.startswith("opencode") else []
+        except OSError:
+            continue
+        seen.update(each.session_id for each in found)
+        yield from found
+    for each in _in_files(root, places):
+        if each.session_id not in seen:
+            yield each
 
 
-READER = OpenCode()
+def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+    """The session's turns. What was reverted is left out."""
+    if transcript.path.suffix == ".db":
+        with foreign_database.opened(transcript.path, transcript.path.parent) as database:
+            yield from turns_of(_said(*_from_database(database, transcript.session_id, findings), findings))
+    else:
+        yield from turns_of(_said(*_from_files(transcript.path, findings), findings))
 
 
-def _said(session: _Session, messages: _Messages, findings: Findings) -> Iterator[Utterance | Marker]:
-    if is_newer(session.version, TESTED):
-        findings.newer = session.version
+def _said(session: _Session, messages: _Messages, findings: Findings) -> Iterator[Turn | Marker]:
+    note_version(session.version, TESTED, findings)
     part = session.session_id if session.parent_id else ""
     for number, (message, parts) in enumerate(messages, 1):
-        said = utterance_of(message, parts, session.reverted, findings)
-        if isinstance(said, Utterance):
+        said = said_in(message, parts, session.revert, findings)
+        if isinstance(said, Turn):
             yield replace(said, place=f"message {number}", folder=said.folder or session.folder, part=part)
         elif said is not None:
             yield said
@@ -203,7 +175,7 @@ def _session(record: dict[str, Any]) -> _Session | None:
     if session_id is None or folder is None:
         return None
     parent, title, version = (text(record, name) for name in ("parentID", "title", "version"))
-    return _Session(session_id, parent, folder, title, version, reverted(record.get("revert")))
+    return _Session(session_id, parent, folder, title, version, record.get("revert"))
 
 
 # --- the database ---
@@ -222,7 +194,7 @@ def _in_database(path: Path, root: Path, places: list[Path]) -> Iterator[Transcr
             ((parts, newest),) = database.rows(query, (session_id,))
             version = f"{updated}-{parts}-{newest}"
             modified = moment(max((each for each in (updated, newest) if isinstance(each, int)), default=None))
-            yield Transcript("opencode", session_id, path, version, None, modified, title or None, folder)
+            yield Transcript("opencode", session_id, path, version, modified, title or None, folder)
 
 
 def _from_database(database: ForeignDatabase, session_id: str, findings: Findings) -> tuple[_Session, _Messages]:

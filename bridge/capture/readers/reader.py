@@ -1,4 +1,4 @@
-"""The interface of a reader of one tool's transcripts, the folders in which it looks, and the reader of each tool."""
+"""The interface of a reader of one tool's transcripts, the home in which it looks, and the module of each tool."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 from ...settings import USER_HOME, inherited_environment
 from ..session import Findings, Transcript, Turn
@@ -37,12 +37,6 @@ class Reader(Protocol):
     tool's folders, and holds no more than one record in memory.
     """
 
-    tool: str
-    """Its name on the command line: ``claude-code``."""
-
-    def roots(self, home: Home) -> list[Path]:
-        """The folders below which this tool keeps transcripts, whether or not they exist."""
-
     def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
         """The sessions that may have run in this folder, in no order; cheap, without reading them whole.
 
@@ -57,7 +51,7 @@ class Reader(Protocol):
         """
 
 
-# The tool's name on the command line -> its module here, which has the reader as ``READER``.
+# The tool's name on the command line -> its module here, which is the reader.
 _MODULES = {
     "claude-code": "claude_code",
     "codex": "codex",
@@ -71,5 +65,4 @@ _MODULES = {
 
 def reader_of(tool: str) -> Reader:
     """The reader of a tool's transcripts. Raises KeyError for an unknown tool."""
-    reader: Reader = import_module(f".{_MODULES[tool]}", __package__).READER
-    return reader
+    return cast("Reader", import_module(f".{_MODULES[tool]}", __package__))

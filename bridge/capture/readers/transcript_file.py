@@ -104,7 +104,7 @@ def described(
     newest = max(status.st_mtime_ns for status in statuses)
     modified = clock.iso(datetime.fromtimestamp(newest / 1e9, UTC))
     name = session_id.encode("utf-8", "backslashreplace").decode()  # that of a file need not be UTF-8
-    yield Transcript(tool, name, main, f"{len(statuses)}-{size}-{newest}", size, modified, title, folder)
+    yield Transcript(tool, name, main, f"{len(statuses)}-{size}-{newest}", modified, title, folder)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

@@ -17,7 +17,7 @@ from typing import Any
 from jobs import clock
 
 from ..failures import ended
-from ..session import Call, Marker, Speaker, Turn
+from ..session import Call, Findings, Marker, Turn
 from .json_records import items, strings
 
 MAX_CHARACTERS = 200_000
@@ -30,26 +30,9 @@ _NUMBERS = re.compile(r"(\d{1,6})\.(\d{1,6})")
 _TOUCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.{1,1000}?)\s*$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Utterance:
-    """What one record adds: a text, the files and tools of its calls, what became of these, and where and when it was
-    said."""
-
-    speaker: Speaker
-    text: str
-    place: str
-    at: str | None = None
-    folder: str | None = None
-    branch: str | None = None
-    part: str = ""
-    files: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    calls: tuple[Call, ...] = ()
-
-
 @dataclass(slots=True)
-class _Open:
-    first: Utterance
+class _OpenTurn:
+    first: Turn
     marker: Marker | None
     texts: list[str] = field(default_factory=list)
     steps: int = 0  # of the texts, those that a call followed
@@ -58,7 +41,7 @@ class _Open:
     calls: list[Call] = field(default_factory=list)
     characters: int = 0
 
-    def add(self, said: Utterance) -> None:
+    def add(self, said: Turn) -> None:
         text = said.text.replace("\0", "").strip()
         if text:
             self.texts.append(text)
@@ -69,28 +52,22 @@ class _Open:
         self.tools.update(said.tools)
         self.calls += said.calls[: MAX_CALLS - len(self.calls)]
 
-    def continues(self, said: Utterance) -> bool:
+    def continues(self, said: Turn) -> bool:
         first = self.first
         return (
             (first.speaker, first.folder, (first.at or "")[:10]) == (said.speaker, said.folder, (said.at or "")[:10])
         ) and self.characters + len(said.text) <= MAX_CHARACTERS
 
     def turn(self) -> Turn:
-        first = self.first
         report = "\n\n".join(self.texts[self.steps :])
-        return Turn(
-            first.speaker,
-            "\n\n".join(self.texts),
-            first.place,
-            first.at,
-            first.folder,
-            first.branch,
-            first.part,
-            tuple(self.files),
-            dict(self.tools),
-            self.marker,
-            tuple(self.calls),
-            report.count("\n\n") + 1 if report else 0,
+        return replace(
+            self.first,
+            text="\n\n".join(self.texts),
+            files=tuple(self.files),
+            tools=dict(self.tools),
+            marker=self.marker,
+            calls=tuple(self.calls),
+            report=report.count("\n\n") + 1 if report else 0,
         )
 
 
@@ -98,11 +75,11 @@ class TurnBuilder:
     """Gives the turns of a session in the order in which they end."""
 
     def __init__(self) -> None:
-        self._open: dict[str, _Open] = {}
+        self._open: dict[str, _OpenTurn] = {}
         self._marker: Marker | None = None
 
-    def add(self, said: Utterance) -> Iterator[Turn]:
-        """Add what a record says. Gives the turn that this ends, if any."""
+    def add(self, said: Turn) -> Iterator[Turn]:
+        """Add a record, as a turn of its own. Gives the turn that this ends, if any."""
         if not (said.text or said.files or said.tools):
             return
         present = self._open.get(said.part)
@@ -113,7 +90,7 @@ class TurnBuilder:
             marker = None
             if not said.part:
                 marker, self._marker = self._marker, None
-            present = self._open[said.part] = _Open(said, marker)
+            present = self._open[said.part] = _OpenTurn(said, marker)
         present.add(said)
 
     def add_call(self, part: str, call: Call | None) -> None:
@@ -135,11 +112,11 @@ class TurnBuilder:
         self._open.clear()
 
 
-def turns_of(said: Iterable[Utterance | Marker], **common: Any) -> Iterator[Turn]:
-    """The turns of what was said, in order, with markers between. ``common``: the fields that are the same in all."""
+def turns_of(said: Iterable[Turn | Marker], **common: Any) -> Iterator[Turn]:
+    """The turns of records in order, with markers between. ``common``: the fields that are the same in all."""
     builder = TurnBuilder()
     for each in said:
-        yield from builder.add(replace(each, **common)) if isinstance(each, Utterance) else builder.mark(each)
+        yield from builder.add(replace(each, **common)) if isinstance(each, Turn) else builder.mark(each)
     yield from builder.finish()
 
 
@@ -157,9 +134,10 @@ def moment(value: Any) -> str | None:
     return None
 
 
-def is_newer(version: Any, tested: str) -> bool:
-    """Whether the first two numbers of a version are above those of the newest tested one."""
-    return _numbers(version) > _numbers(tested)
+def note_version(version: Any, tested: str, findings: Findings) -> None:
+    """Note a tool's version if its first two numbers are above those of the newest tested one."""
+    if findings.newer is None and _numbers(version) > _numbers(tested):
+        findings.newer = str(version)[:40]
 
 
 def _numbers(version: Any) -> tuple[int, int]:

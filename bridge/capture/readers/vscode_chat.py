@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import errno
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -24,7 +25,7 @@ from ..session import OWN_TEXT, REWOUND, THINKING, TOOL_OUTPUT, Call, Findings, 
 from . import json_records, transcript_file
 from .json_records import WHOLE_LIMIT, at, items, objects, read_object, strings
 from .reader import Home
-from .turn_builder import Utterance, moment, turns_of
+from .turn_builder import moment, turns_of
 from .vscode_folders import UserFolder, desktop_folders, local_path, storages
 
 _INITIAL, _SET, _PUSH, _DELETE = range(4)
@@ -176,7 +177,7 @@ def _put(parent: Any, step: Any, value: Any) -> None:
         raise DamagedLogError
 
 
-def utterances(request: Any, findings: Findings) -> Iterator[Utterance]:
+def said(request: Any, findings: Findings) -> Iterator[Turn]:
     """What the person asked, and what the assistant answered, without places."""
     if not isinstance(request, dict):
         findings.damaged += 1
@@ -189,17 +190,17 @@ def utterances(request: Any, findings: Findings) -> Iterator[Utterance]:
     if request.get("isSystemInitiated") or request.get("hiddenFromTranscript"):
         findings.left_out[OWN_TEXT] += 1
     else:
-        yield Utterance("user", text, "", asked_at)
+        yield Turn("user", text, "", asked_at)
     answered_at = moment(at(request, "modelState", "completedAt"))
     edited = [_path_of(each.get("uri")) for each in objects(request, "editedFileEvents")]
     text, files, tools, calls = _answered(request.get("response"), findings)
-    yield Utterance(
+    yield Turn(
         "assistant",
         text,
         "",
         answered_at or asked_at,
         files=tuple(dict.fromkeys((*files, *strings(edited)))),
-        tools=tools,
+        tools=Counter(tools),
         calls=calls,
     )
 
@@ -296,45 +297,34 @@ def _path_of(value: Any) -> str | None:
     return local_path(value, is_server=True)
 
 
-class VSCodeChat:
-    """Reads the sessions of VS Code's chat."""
-
-    tool = "vscode"
-
-    def roots(self, home: Home) -> list[Path]:
-        """The folders of all workspaces of each product."""
-        return [user.path / "workspaceStorage" for user in _users(home)]
-
-    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
-        """The sessions of the windows in which this folder, or one below it, was open."""
-        for user in _users(home):
-            for storage, folder in storages(user, workspace):
-                chats = storage / "chatSessions"
-                paths = {path.stem: path for path in transcript_file.files(chats, ".json")}
-                paths |= {path.stem: path for path in transcript_file.files(chats, ".jsonl")}
-                for session_id, path in sorted(paths.items()):
-                    title = _title(path, user.path)
-                    yield from transcript_file.described(self.tool, session_id, [path], title, folder)
-
-    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
-        """The session's turns. What was undone or is hidden is left out."""
-        path = transcript.path
-        with transcript_file.opened(path, path.parent) as file:
-            is_log = file.read(_PEEK).startswith(b'{"kind":')
-            file.seek(0)
-            session = replay(file, findings) if is_log else reduced_session(read_object(file, findings))
-        version = session.get("version")
-        if isinstance(version, int) and version > TESTED:
-            findings.newer = f"format {version}"
-        said = (
-            replace(each, place=f"request {number}")
-            for number, request in enumerate(items(session, "requests"), 1)
-            for each in utterances(request, findings)
-        )
-        yield from turns_of(said, folder=transcript.folder)
+def transcripts(home: Home, workspace: Path) -> Iterator[Transcript]:
+    """The sessions of the windows in which this folder, or one below it, was open."""
+    for user in _users(home):
+        for storage, folder in storages(user, workspace):
+            chats = storage / "chatSessions"
+            paths = {path.stem: path for path in transcript_file.files(chats, ".json")}
+            paths |= {path.stem: path for path in transcript_file.files(chats, ".jsonl")}
+            for session_id, path in sorted(paths.items()):
+                title = _title(path, user.path)
+                yield from transcript_file.described("vscode", session_id, [path], title, folder)
 
 
-READER = VSCodeChat()
+def turns(transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+    """The session's turns. What was undone or is hidden is left out."""
+    path = transcript.path
+    with transcript_file.opened(path, path.parent) as file:
+        is_log = file.read(_PEEK).startswith(b'{"kind":')
+        file.seek(0)
+        session = replay(file, findings) if is_log else reduced_session(read_object(file, findings))
+    version = session.get("version")
+    if isinstance(version, int) and version > TESTED:
+        findings.newer = f"format {version}"
+    records = (
+        replace(each, place=f"request {number}")
+        for number, request in enumerate(items(session, "requests"), 1)
+        for each in said(request, findings)
+    )
+    yield from turns_of(records, folder=transcript.folder)
 
 
 def _users(home: Home) -> Iterator[UserFolder]:

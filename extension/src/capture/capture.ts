@@ -28,7 +28,6 @@ export class Capture {
   constructor(
     private readonly services: Services,
     private readonly outbox: Outbox,
-    private readonly now: () => number = Date.now,
   ) {
     const changed = vscode.workspace.onDidChangeConfiguration((change) => {
       if (!change.affectsConfiguration("cogneeMemory.capture")) return;
@@ -52,13 +51,13 @@ export class Capture {
     const path = folder.uri.fsPath;
     const known = this.conversations.get(path);
     if (known !== undefined) {
-      const boundary = boundaryBefore(known.turns, message, this.now() - known.at, this.idleLimitMs);
+      const boundary = boundaryBefore(known.turns, message, Date.now() - known.at, this.idleLimitMs);
       if (boundary !== undefined) this.end(known, boundary);
     }
     const conversation = this.conversations.get(path) ?? { folder, turns: [], model, at: 0 };
     conversation.turns.push({ role: "user", text: message }, { role: "assistant", text: answer });
     conversation.model = model;
-    conversation.at = this.now();
+    conversation.at = Date.now();
     this.conversations.set(path, conversation);
     this.wait();
   }
@@ -94,12 +93,12 @@ export class Capture {
     clearTimeout(this.timer);
     const ends = [...this.conversations.values()].map(({ at }) => at + this.idleLimitMs);
     if (ends.length === 0) return;
-    this.timer = setTimeout(() => this.endIdle(), Math.max(0, Math.min(...ends) - this.now()));
+    this.timer = setTimeout(() => this.endIdle(), Math.max(0, Math.min(...ends) - Date.now()));
   }
 
   private endIdle(): void {
     for (const each of [...this.conversations.values()]) {
-      const boundary = boundaryBefore(each.turns, null, this.now() - each.at, this.idleLimitMs);
+      const boundary = boundaryBefore(each.turns, null, Date.now() - each.at, this.idleLimitMs);
       if (boundary !== undefined) this.end(each, boundary);
     }
     this.wait();

@@ -4,15 +4,16 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { NewJob } from "#types";
+import { reading } from "../core/ask";
 import { Ended, MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import { inbox } from "../core/layout";
 import { plain } from "../core/text";
+import { request } from "../core/requests";
 import { runJob } from "../operations/job";
 import type { Services } from "../core/services";
 import type { StatusBar } from "../status/bar";
 import { outcomeOf } from "../status/followed";
-import { askFor } from "../status/requests";
 
 export async function undoCapture(services: Services, bar: StatusBar): Promise<void> {
   const { captured } = bar;
@@ -30,9 +31,13 @@ export async function undoCapture(services: Services, bar: StatusBar): Promise<v
     await runJob<"forget">(services, folder, job, `Forgetting “${topic}”…`);
   } else if (state === "waiting" || state === "queued" || state === "running" || state === "retrying") {
     // without a worker, nobody reads the inbox: the file is simply taken back
-    if (state === "waiting" && livingWorker(captured.folder, Date.now()) === null)
+    if (state === "waiting" && livingWorker(captured.folder) === null)
       await rm(join(inbox(captured.folder), `${captured.jobId}.json`), { force: true });
-    else await askFor(services, "cancel", [captured], "Undoing…");
+    else {
+      const memory = services.memoryOf(folder);
+      await reading((signal) => request(memory, "cancel", [captured.jobId], signal), "Undoing…");
+      memory.wakeUnlessLiving();
+    }
     const after = outcomeOf(captured);
     if (after.state !== "cancelled" && after.state !== "gone") {
       throw new MemoryError("UNDO_LATER", `“${topic}” is being stored.`, "Undo it again in a moment.");

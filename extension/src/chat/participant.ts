@@ -160,7 +160,7 @@ async function answerFrom(
 function list(stream: vscode.ChatResponseStream, found: readonly Found[], withPassages: boolean): void {
   for (const each of found) {
     stream.markdown(`- ${lineOf(each.hit, each.folderName)} `);
-    stream.anchor(addressOf(each), `#${each.hit.memory_number}`);
+    stream.anchor(addressOf(each));
     stream.markdown(`\n${withPassages ? passageUnder(each.hit) : ""}`);
   }
   stream.markdown("\n");

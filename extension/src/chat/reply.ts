@@ -7,7 +7,7 @@ import { badge, dateOf, passageOf, replaces, standing, titleOf } from "../recall
 const LONGEST_TITLE = 120;
 const LONGEST_PASSAGE = 400;
 
-/** “**Summary: {topic}** (created {date}, relevance score: {score})”, with the status of what is not active, and with what replaced it. */
+/** “**Summary: {topic}** (created {date}, relevance score: {score}) — #{number}”, with its status and what replaced it. */
 export function lineOf(hit: RetrievalHit, folder = ""): string {
   const title = escaped(cut(titleOf(hit), LONGEST_TITLE));
   const facts = [
@@ -15,9 +15,9 @@ export function lineOf(hit: RetrievalHit, folder = ""): string {
     `created ${day(dateOf(hit)) || "at an unknown time"}`,
     `relevance score: ${hit.final_score.toFixed(2)}`,
   ];
-  const state = [badge(hit.memory_type, hit.status), standing(hit)].filter(Boolean).join(", ");
+  const state = [`#${hit.memory_number}`, badge(hit.memory_type, hit.status), standing(hit)];
   const name = hit.memory_type === "legacy" ? `[Legacy] ${title}` : `Summary: ${title}`;
-  return `**${name}** (${facts.join(", ")})${state === "" ? "" : ` — ${state}`}`;
+  return `**${name}** (${facts.join(", ")}) — ${state.filter(Boolean).join(", ")}`;
 }
 
 /** The passage of a hit that fits best, with what it replaced, as a quotation below its line of a list; empty if it has none. */

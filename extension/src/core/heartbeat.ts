@@ -19,11 +19,11 @@ export function latestHeartbeat(workspace: string): Heartbeat | null {
   }
 }
 
-/** The heartbeat of the worker that lives at `now` (milliseconds since 1970); null without one. */
-export function livingWorker(workspace: string, now: number): Heartbeat | null {
+/** The heartbeat of the worker that lives; null without one. */
+export function livingWorker(workspace: string): Heartbeat | null {
   const beat = latestHeartbeat(workspace);
   if (beat === null || beat.state === "stopped") return null;
-  const isRecent = Math.abs(now - Date.parse(beat.heartbeat_at)) <= OLDEST_MS;
+  const isRecent = Math.abs(Date.now() - Date.parse(beat.heartbeat_at)) <= OLDEST_MS;
   return isRecent && isRunning(beat.pid) ? beat : null;
 }
 

@@ -18,9 +18,9 @@ export interface Address {
 /** An address on this machine; the token is sent to no other. */
 const HERE = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/u;
 
-/** Where the worker that lives at `now` answers; null without one, or if HTTP is switched off or has no address yet. */
-export function address(workspace: string, now: number): Address | null {
-  const url = livingWorker(workspace, now)?.http?.url;
+/** Where the worker that lives answers; null without one, or if HTTP is switched off or has no address yet. */
+export function address(workspace: string): Address | null {
+  const url = livingWorker(workspace)?.http?.url;
   return typeof url === "string" && HERE.test(url) ? { url, tokenFile: tokenFile(workspace) } : null;
 }
 

@@ -33,7 +33,6 @@ export class Memory {
   constructor(
     readonly workspace: string,
     private readonly program: () => Promise<Program>,
-    private readonly now: () => number = Date.now,
     private readonly wake: (memory: Memory) => void = () => undefined,
     private readonly started: (workspace: string, workerId: string) => void = () => undefined,
   ) {}
@@ -57,7 +56,7 @@ export class Memory {
    * with the answer's code and remedy.
    */
   async send<R extends Route>(asked: Request<R>, signal: AbortSignal): Promise<Answer<R>> {
-    const worker = address(this.workspace, this.now());
+    const worker = address(this.workspace);
     if (worker !== null) {
       try {
         return await request(worker, asked, signal);
@@ -76,7 +75,7 @@ export class Memory {
 
   /** Makes the folder this user's, and starts a worker unless one runs. */
   async startWorker(signal: AbortSignal): Promise<void> {
-    if (livingWorker(this.workspace, this.now()) === null) await this.begin("start", signal);
+    if (livingWorker(this.workspace) === null) await this.begin("start", signal);
   }
 
   /** Lets the worker finish what it runs, and starts one of the program as it is now. */
@@ -92,7 +91,7 @@ export class Memory {
 
   /** Starts a worker in the background unless one lives. */
   wakeUnlessLiving(): void {
-    if (livingWorker(this.workspace, this.now()) === null) this.wake(this);
+    if (livingWorker(this.workspace) === null) this.wake(this);
   }
 
   // --- jobs ---

@@ -6,8 +6,8 @@ const LOOK_MS = 60_000;
 export class NewDay {
   private readonly timer: NodeJS.Timeout;
 
-  constructor(act: () => void, now: () => number = Date.now) {
-    const today = (): string => new Date(now()).toDateString();
+  constructor(act: () => void) {
+    const today = (): string => new Date().toDateString();
     let shown = today();
     this.timer = setInterval(() => {
       if (today() === shown) return;

@@ -8,16 +8,13 @@ export class Pause {
   private first: number | undefined;
   private isDisposed = false;
 
-  constructor(
-    private readonly act: () => void,
-    private readonly now: () => number = Date.now,
-  ) {}
+  constructor(private readonly act: () => void) {}
 
   begin(): void {
     if (this.isDisposed) return;
-    this.first ??= this.now();
+    this.first ??= Date.now();
     clearTimeout(this.timer);
-    const left = this.first + LONGEST_MS - this.now();
+    const left = this.first + LONGEST_MS - Date.now();
     this.timer = setTimeout(() => this.end(), Math.max(0, Math.min(QUIET_MS, left)));
   }
 

@@ -1,11 +1,9 @@
 /** The program `cognee-memory`: running a command of it, and reading its answer. */
 
-import { execFile } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
 import type { Refusal } from "#types";
 import { MemoryError } from "./error";
-import { asError, reasonOf } from "./signal";
-
-const LARGEST_ANSWER = 64 * 1024 * 1024;
 
 /** A program that was found: its path, and the arguments that come before each command. */
 export interface Program {
@@ -37,32 +35,61 @@ export async function command<Answer>(
 }
 
 export interface Output {
+  /** Or the signal that ended it. */
   readonly code: number | string;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a program without a shell. Rejects only if it cannot be started or the signal is aborted. */
+/**
+ * Runs a program without a shell until it ends; each line goes to `onLine` as it comes. Rejects if it cannot be started,
+ * or with the signal's reason if that comes first: then it has ended with all that it started. `cwd` is never the open
+ * folder, in which Python and Windows would look for modules and programs.
+ */
 export function run(
   path: string,
   args: readonly string[],
   signal: AbortSignal,
   options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+  onLine?: (line: string) => void,
 ): Promise<Output> {
   return new Promise((resolve, reject) => {
-    execFile(
-      path,
-      [...args],
-      { signal, maxBuffer: LARGEST_ANSWER, windowsHide: true, encoding: "utf8", ...options },
-      (error, stdout, stderr) => {
-        if (signal.aborted) reject(reasonOf(signal));
-        else if (error === null) resolve({ code: 0, stdout, stderr });
-        else if (typeof error.code === "number") resolve({ code: error.code, stdout, stderr });
-        else if (error.killed || error.signal) resolve({ code: error.signal ?? "killed", stdout, stderr });
-        else reject(asError(error));
-      },
-    );
+    signal.throwIfAborted();
+    const child = spawn(path, args, {
+      ...options,
+      stdio: ["ignore", "pipe", "pipe"],
+      windowsHide: true,
+      detached: process.platform !== "win32", // a group of its own, which can be ended as a whole
+    });
+    const printed = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const) {
+      const stream = child[name].setEncoding("utf8");
+      stream.on("data", (piece: string) => (printed[name] += piece));
+      if (onLine !== undefined) createInterface({ input: stream }).on("line", onLine);
+    }
+    const stop = (): void => endTree(child);
+    signal.addEventListener("abort", stop);
+    child.on("error", reject);
+    child.on("close", (code, killedBy) => {
+      signal.removeEventListener("abort", stop);
+      if (signal.aborted) reject(signal.reason as Error);
+      else resolve({ code: code ?? killedBy ?? "killed", ...printed });
+    });
   });
+}
+
+/** Ends a process and those that it started: an environment's python on Windows is only a launcher of the real one. */
+function endTree(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  if (process.platform === "win32") {
+    spawnSync("taskkill", ["/pid", String(child.pid), "/T", "/F"], { windowsHide: true });
+    return;
+  }
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    child.kill("SIGKILL"); // the group is gone already, or was never made
+  }
 }
 
 function parse(text: string): unknown {

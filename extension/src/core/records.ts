@@ -4,7 +4,6 @@ import { readFileSync, watch, type FSWatcher } from "node:fs";
 import type { EndedRecord, JobRecord, Kind, Results } from "#types";
 import { MemoryError } from "./error";
 import { recordFile, results } from "./layout";
-import { asError, reasonOf } from "./signal";
 
 const LOOK_AGAIN_MS = 1000;
 /** The record is not there yet, or is being replaced on Windows. */
@@ -33,14 +32,14 @@ export function ended<K extends Kind>(workspace: string, jobId: string, signal: 
       signal.removeEventListener("abort", stop);
       settle();
     };
-    const stop = (): void => finish(() => reject(reasonOf(signal)));
+    const stop = (): void => finish(() => reject(signal.reason as Error));
     const look = (): void => {
       watcher ??= watchResults(workspace, look);
       try {
         const record = readRecord<K>(workspace, jobId);
         if (record !== null && record.success !== null) finish(() => resolve(record));
       } catch (error) {
-        finish(() => reject(asError(error)));
+        finish(() => reject(error instanceof Error ? error : new Error(String(error))));
       }
     };
     const timer = setInterval(look, LOOK_AGAIN_MS);

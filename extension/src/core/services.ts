@@ -81,7 +81,6 @@ export class Services {
       memory = new Memory(
         path,
         () => this.programs.find(),
-        Date.now,
         (used) => this.needed.fire(used),
         this.started,
       );

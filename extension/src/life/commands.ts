@@ -11,7 +11,7 @@ import { pageAddress } from "./decide";
 /** Starts a worker for the folder that the user means. */
 export async function startWorker(services: Services): Promise<void> {
   const memory = await chosen(services);
-  const lived = livingWorker(memory.workspace, Date.now()) !== null;
+  const lived = livingWorker(memory.workspace) !== null;
   if (!lived) await waiting("Starting the worker", (signal) => memory.startWorker(signal));
   inform(lived ? "A worker is running already." : "The worker is running.");
 }

@@ -55,7 +55,7 @@ export class Guard implements vscode.Disposable {
     const path = memory.workspace;
     const names = await readdir(inbox(path)).catch((): string[] => []);
     if (this.isDisposed) return;
-    const worker = livingWorker(path, Date.now());
+    const worker = livingWorker(path);
     if (worker !== null) this.listen(folder); // it is late: the machine is busy
     const isWaiting = isAwaited(names, existsSync(teamCopy(path)), worker) || memory.hasOpenJobs();
     if (!isMissed(latestHeartbeat(path), worker, isWaiting)) return;

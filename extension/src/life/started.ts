@@ -58,7 +58,7 @@ export class StartedWorkers {
   private async living(): Promise<readonly { readonly workspace: string; readonly pid: number }[]> {
     const notes = (await readAll(this.folder)) as Started[];
     return notes.flatMap(({ workspace, workerId }) => {
-      const worker = livingWorker(workspace, Date.now());
+      const worker = livingWorker(workspace);
       return worker?.worker_id === workerId ? [{ workspace, pid: worker.pid }] : [];
     });
   }

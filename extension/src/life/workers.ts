@@ -69,7 +69,7 @@ export class Workers implements vscode.Disposable {
     if (!vscode.workspace.isTrusted) return;
     for (const folder of this.services.folders()) {
       const memory = this.services.memoryOf(folder);
-      const worker = livingWorker(memory.workspace, Date.now());
+      const worker = livingWorker(memory.workspace);
       const names = await readdir(inbox(memory.workspace)).catch((): string[] => []);
       if (isAwaited(names, existsSync(teamCopy(memory.workspace)), worker)) this.wake(memory);
       if (worker === null) continue;
@@ -83,7 +83,7 @@ export class Workers implements vscode.Disposable {
     if (!vscode.workspace.isTrusted) return;
     for (const folder of this.services.folders()) {
       const memory = this.services.memoryOf(folder);
-      if (livingWorker(memory.workspace, Date.now()) !== null) await this.restart(memory);
+      if (livingWorker(memory.workspace) !== null) await this.restart(memory);
     }
     await this.lookAtAll();
   }

@@ -70,7 +70,7 @@ export async function compact(services: Services, documents: Documents, value: u
       offer(services, `${message} ${conflictSentence(applied.conflicts.length)}`.trim(), {
         "Open Record": () => {
           const target = { kind: "memory", folder: folder.uri.fsPath, id: applied.decision_record_id } as const;
-          return documents.openRendered(applied.topic_id, target);
+          return documents.openRendered(preview.decision_record.topic, target);
         },
         Undo: () => restoreRecord(services, folder, applied.decision_record_id),
       });

@@ -45,7 +45,7 @@ export async function runJob<K extends Kind>(
       });
       const beats = services.changes.onDidChange((change) => {
         if (change.what !== "heartbeat" || change.folder !== folder) return;
-        const inFlight = livingWorker(memory.workspace, Date.now())?.in_flight.find((each) => each.job_id === jobId);
+        const inFlight = livingWorker(memory.workspace)?.in_flight.find((each) => each.job_id === jobId);
         if (inFlight !== undefined) progress.report({ message: progressText(inFlight) });
       });
       services.log.info(`[Job] ${jobId}: ${job.kind}`);

@@ -32,7 +32,7 @@ export class RecallActions {
   ) {
     this.origin = new Origin(services);
     const changed = services.changes.onDidChange(({ folder, what }) => {
-      if (what !== "jobs") return;
+      if (what === "heartbeat") return;
       this.changed.add(folder.uri.fsPath);
       this.pause.begin();
     });

@@ -21,8 +21,9 @@ export function memoryDocument(memory: MemoryText, review = ""): string {
   return `${parts.filter(Boolean).join("\n\n")}\n`;
 }
 
-/** That a memory is superseded, and by what if somebody said so. */
-function outdated({ status, feedback }: MemoryText): string[] {
+/** That answers leave a memory out, and why: by what it is superseded if somebody said so. */
+function outdated({ hidden, status, feedback }: MemoryText): string[] {
+  if (hidden) return ["Answers leave it out: its compaction was undone, or another memory was made of it."];
   const by = feedback.given.find((each) => each.by === "status")?.note ?? "";
   return status === "Superseded" ? [`Superseded: answers leave it out. ${by}`] : [];
 }

@@ -5,16 +5,12 @@ import { join } from "node:path";
 import type { JobOf } from "#types";
 import { readAll, writeWhole } from "../core/json-files";
 
-/** Why a job was kept. A `first` job waits until a worker has made the folder this user's. */
-export type Cause = "first" | "no-folder" | "restricted" | "error";
-
 export interface KeptJob {
   readonly job: JobOf<"ingest">;
   readonly topic: string;
   /** The folder whose memory is meant; null if none was open. */
   readonly folder: string | null;
-  readonly cause: Cause;
-  /** What went wrong, for a person. */
+  /** What it waits for, or what went wrong, for a person. */
   readonly reason: string;
   readonly by: "user" | "capture";
 }

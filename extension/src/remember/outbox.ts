@@ -1,5 +1,6 @@
 /** Gives summaries to a folder's memory without waiting for it. What cannot be dropped is kept and tried again. */
 
+import { existsSync } from "node:fs";
 import * as vscode from "vscode";
 import { offer } from "../core/ask";
 import { describe, MemoryError } from "../core/error";
@@ -10,7 +11,7 @@ import { isOwnFile } from "../core/own";
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
 import type { StatusBar } from "../status/bar";
-import { type Cause, type KeptJob, KeptJobs } from "./kept";
+import { type KeptJob, KeptJobs } from "./kept";
 import { idOf, type Session, sessionAt } from "./session";
 import { type Draft, summaryOf } from "./summary";
 
@@ -43,17 +44,16 @@ export class Outbox {
    */
   async send(folder: vscode.WorkspaceFolder | null, draft: Draft, by: KeptJob["by"] = "user"): Promise<Sent> {
     const summary = summaryOf(draft, await this.session(by === "capture"));
-    const kept = (cause: Cause, reason: string): KeptJob => ({
+    const kept = (reason: string): KeptJob => ({
       job: jobFile({ kind: "ingest", payload: { summary }, submitted_at: new Date().toISOString() }),
       topic: draft.topic,
       folder: folder?.uri.fsPath ?? null,
-      cause,
       reason,
       by,
     });
-    if (folder === null) return this.keep(kept("no-folder", "No folder was open."));
-    if (!vscode.workspace.isTrusted) return this.keep(kept("restricted", "The workspace was in Restricted Mode."));
-    const job = kept("first", "The folder's memory is being prepared.");
+    if (folder === null) return this.keep(kept("No folder was open."));
+    if (!vscode.workspace.isTrusted) return this.keep(kept("The workspace was in Restricted Mode."));
+    const job = kept("The folder's memory is being prepared.");
     if (!isPrepared(folder)) {
       await this.keep(job, false);
       this.sendFirst(folder);
@@ -63,7 +63,7 @@ export class Outbox {
       await this.drop(folder, job);
       return "dropped";
     } catch (error) {
-      return this.keep({ ...job, cause: "error", reason: describe(error) });
+      return this.keep({ ...job, reason: describe(error) });
     }
   }
 
@@ -142,12 +142,17 @@ export class Outbox {
     const path = folder.uri.fsPath;
     if (this.firsts.has(path) || this.services.ended.aborted) return;
     const memory = this.services.memoryOf(folder);
+    const ours = async (): Promise<KeptJob[]> => (await this.kept.all()).filter((each) => each.folder === path);
     const sending = (async () => {
       await memory.startWorker(this.services.ended);
-      for (const each of await this.kept.all()) if (each.folder === path) await this.sendOne(folder, each);
+      for (const each of await ours()) await this.sendOne(folder, each);
     })()
       // The jobs are kept, and the status bar says so. Nothing waits for the user to close the message.
-      .catch((error: unknown) => void this.services.show(error))
+      .catch(async (error: unknown) => {
+        if (this.services.ended.aborted) return;
+        void this.services.show(error);
+        for (const each of await ours()) await this.kept.add({ ...each, reason: describe(error) });
+      })
       .finally(() => {
         this.firsts.delete(path);
         return this.count();
@@ -156,10 +161,11 @@ export class Outbox {
     void this.count();
   }
 
-  /** Counts what this window can send: a window of another folder has its own. */
+  /** Counts what this window can send: a window of another folder has its own. A folder that was moved has none. */
   private async count(): Promise<number> {
     const paths = new Set(this.services.folders().map(({ uri }) => uri.fsPath));
-    const ours = (await this.kept.all()).filter(({ folder }) => folder === null || paths.has(folder));
+    const isOurs = ({ folder }: KeptJob): boolean => folder === null || paths.has(folder) || !existsSync(folder);
+    const ours = (await this.kept.all()).filter(isOurs);
     const preparing = ours.filter(({ folder }) => folder !== null && this.firsts.has(folder)).length;
     const stuck = ours.length - preparing;
     this.bar.setKept({ stuck, preparing });
@@ -182,5 +188,5 @@ export class Outbox {
 /** Whether a drop is accepted: the folder is this user's since a worker ran there. */
 function isPrepared(folder: vscode.WorkspaceFolder): boolean {
   const path = folder.uri.fsPath;
-  return livingWorker(path, Date.now()) !== null || isOwnFile(ownerFile(path));
+  return livingWorker(path) !== null || isOwnFile(ownerFile(path));
 }

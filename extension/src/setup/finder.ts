@@ -1,7 +1,6 @@
 /** Finds the program: in the setting, on PATH, in the usual places, in the extension's own environment. */
 
 import { access, constants, stat } from "node:fs/promises";
-import type * as vscode from "vscode";
 import { MemoryError } from "../core/error";
 import { run, type Program } from "../core/program";
 import { programs, programOf, type Machine } from "./places";
@@ -15,35 +14,21 @@ interface KnownVersion {
   readonly version: string;
 }
 
-/** Keeps versions between starts of the editor. */
-export interface VersionCache {
-  get(path: string): KnownVersion | undefined;
-  set(path: string, known: KnownVersion): void;
-}
-
-/** Versions of programs by path, in the editor's own storage. */
-export function versionCache(state: vscode.Memento): VersionCache {
-  const known = (): Record<string, KnownVersion> => state.get<Record<string, KnownVersion>>(VERSIONS, {});
-  return {
-    get: (path) => known()[path],
-    set: (path, value) => void state.update(VERSIONS, { ...known(), [path]: value }),
-  };
-}
-
 /** A program, and whether the extension made its environment. */
 export interface Found extends Program {
   readonly isOwn: boolean;
 }
 
-const VERSIONS = "program.versions";
 const VERSION_MS = 30_000;
 
 export class Finder {
+  /** By the path of the program: it is asked once in a window. */
+  private readonly versions = new Map<string, KnownVersion>();
+
   constructor(
     private readonly machine: Machine,
     private readonly environments: Environments,
     private readonly setting: () => string,
-    private readonly versions: VersionCache,
   ) {}
 
   /**

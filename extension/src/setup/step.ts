@@ -1,9 +1,9 @@
 /** Runs the programs of a set-up: with the user's network settings, with their output in the log, and with errors for a person. */
 
 import { isAbort, MemoryError } from "../core/error";
+import { run } from "../core/program";
 import { cancelled, failureOf, type Purpose } from "./failure";
 import type { Machine } from "./places";
-import { runLines } from "./process";
 import { progressIn, type Report } from "./progress";
 
 /** How a set-up shows what it does. */
@@ -28,10 +28,11 @@ export async function runStep(
   context: Context,
   purpose: Purpose = "set up",
 ): Promise<string> {
-  const { watch, signal, cwd } = context;
+  const { watch, signal, cwd, environment } = context;
   watch.log(`$ ${[path, ...args].join(" ")}`);
-  const environment = environmentFor(context.environment);
-  const { code, output } = await runLines({ path, args, cwd, environment }, signal, watch.log);
+  const options = { cwd, env: environmentFor(environment) };
+  const { code, stdout, stderr } = await run(path, args, signal, options, watch.log);
+  const output = `${stdout}${stderr}`;
   if (code !== 0) throw failureOf(doing, output, purpose);
   return output;
 }

@@ -2,14 +2,15 @@
 
 import { basename, dirname } from "node:path";
 import * as vscode from "vscode";
+import { reading } from "../core/ask";
 import { MemoryError } from "../core/error";
 import { FAILED } from "../core/job-states";
 import { results } from "../core/layout";
+import { request } from "../core/requests";
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
 import { Pause } from "../core/pause";
 import { type Followed, FollowedJobs, type Outcome, outcomeOf } from "./followed";
-import { askFor } from "./requests";
 import { type Follow, type Kept, tallyOf } from "./tally";
 
 /** How long a success is shown; longer where it can be undone. */
@@ -161,8 +162,16 @@ export class StatusBar {
 
   /** Asks the program to run failed jobs again, and goes on to follow them. */
   async runAgain(failed: readonly Follow[]): Promise<void> {
-    const skipped = await askFor(this.services, "retry", failed, "Running again…");
-    for (const folder of new Set(failed.map((each) => each.folder))) this.look(folder);
-    if (skipped.length > 0) throw new MemoryError("NOT_RETRIED", skipped.join(" "));
+    const skipped: string[] = [];
+    for (const folder of this.services.folders()) {
+      const path = folder.uri.fsPath;
+      const jobs = failed.filter((each) => each.folder === path).map(({ jobId }) => jobId);
+      if (jobs.length === 0) continue;
+      const memory = this.services.memoryOf(folder);
+      skipped.push(...(await reading((signal) => request(memory, "retry", jobs, signal), "Running again…")));
+      memory.wakeUnlessLiving();
+      this.look(path);
+    }
+    if (skipped.length > 0) throw new MemoryError("NOT_RETRIED", [...new Set(skipped)].join(" "));
   }
 }

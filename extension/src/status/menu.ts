@@ -90,7 +90,7 @@ function jobItem(job: Follow): Action {
 }
 
 function workerItem(folder: vscode.WorkspaceFolder, run: (command: string) => Thenable<unknown>): Action {
-  const beat = livingWorker(folder.uri.fsPath, Date.now());
+  const beat = livingWorker(folder.uri.fsPath);
   if (beat === null) {
     return {
       label: `$(circle-outline) ${plain(folder.name)}: no worker runs`,

@@ -1,5 +1,6 @@
 /** The view “Health”: the findings of `doctor`, made again when a worker comes or goes, or memories begin. */
 
+import { existsSync } from "node:fs";
 import * as vscode from "vscode";
 import type { Findings, FoundTrouble } from "#types";
 import { isConfirmed, waiting } from "../core/ask";
@@ -54,9 +55,9 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
   /** Checks again if the worker, or whether anything is stored or has failed, is other than before. */
   private follow(folder: vscode.WorkspaceFolder): void {
     const path = folder.uri.fsPath;
-    const beat = livingWorker(path, Date.now());
+    const beat = livingWorker(path);
     const { succeeded = 0, failed = 0 } = beat?.counts ?? {};
-    const now = JSON.stringify([beat?.pid, succeeded > 0, failed]);
+    const now = JSON.stringify([existsSync(path), beat?.pid, succeeded > 0, failed]);
     const before = this.followed.get(path);
     this.followed.set(path, now);
     if (before !== now) this.pause.begin();

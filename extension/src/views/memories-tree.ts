@@ -53,7 +53,7 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item> {
       this.changed,
       this.pause,
       new NewDay(() => void this.refreshIfVisible()),
-      services.changes.onDidChange(({ what }) => what === "jobs" && this.pause.begin()),
+      services.changes.onDidChange(({ what }) => what !== "heartbeat" && this.pause.begin()),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.isStale && this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()),

@@ -45,6 +45,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem> {
       new NewDay(() => this.pause.begin()),
       services.changes.onDidChange((change) => void this.follow(change)),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.reload()),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.reload()),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.reload()),
       services.command("cognee.retryJob", (item?: QueueItem, all?: QueueItem[]) => this.act("retry", item, all)),
       services.command("cognee.cancelJob", (item?: QueueItem, all?: QueueItem[]) => this.act("cancel", item, all)),
@@ -112,14 +113,15 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem> {
   }
 
   private running(folder: vscode.WorkspaceFolder): readonly InFlight[] {
-    return livingWorker(folder.uri.fsPath, Date.now())?.in_flight ?? [];
+    return livingWorker(folder.uri.fsPath)?.in_flight ?? [];
   }
 
   /** Follows a file that changed. A heartbeat matters only for the progress of what runs. */
   private async follow({ folder, what, path }: Change): Promise<void> {
     const jobs = this.folders.get(folder.uri.fsPath)?.jobs;
     if (jobs === undefined) return; // nothing is shown yet
-    if (what === "jobs") await jobs.update(path);
+    if (what === "folder") this.folders.clear();
+    else if (what === "jobs") await jobs.update(path);
     else if (!this.view.visible || !this.hasProgressed(folder)) return;
     this.pause.begin();
   }

@@ -4,6 +4,7 @@ import { lineOf, passageUnder, WithoutImages } from "../../src/chat/reply";
 
 const hit = (changes: Partial<RetrievalHit> = {}): RetrievalHit =>
   ({
+    memory_number: 3,
     topic: "Retry policy",
     memory_type: "summary",
     status: "Active",
@@ -30,24 +31,24 @@ const fallen: Standing = { ...holds, state: "replaced", by: other };
 
 describe("a hit in the chat", () => {
   it.each([
-    [hit(), "**Summary: Retry policy** (created 2026-11-20, relevance score: 0.61)"],
+    [hit(), "**Summary: Retry policy** (created 2026-11-20, relevance score: 0.61) — #3"],
     [
       hit({ status: "Superseded" }),
-      "**Summary: Retry policy** (created 2026-11-20, relevance score: 0.61) — Superseded",
+      "**Summary: Retry policy** (created 2026-11-20, relevance score: 0.61) — #3, Superseded",
     ],
     [
       hit({ memory_type: "decision_record", status: "DecisionRecord" }),
-      "**Summary: Retry policy** (created 2026-11-20, relevance score: 0.61) — Decision",
+      "**Summary: Retry policy** (created 2026-11-20, relevance score: 0.61) — #3, Decision",
     ],
     [
       hit({ standing: fallen }),
-      "**Summary: Retry policy** (created 2026-11-20, relevance score: 0.61) — replaced by #14",
+      "**Summary: Retry policy** (created 2026-11-20, relevance score: 0.61) — #3, replaced by #14",
     ],
     [
       hit({ memory_type: "legacy", topic: null, status: null, created_at: null, summary_text: "User: hello\nmore" }),
-      "**[Legacy] User\\: hello** (created at an unknown time, relevance score: 0.61)",
+      "**[Legacy] User\\: hello** (created at an unknown time, relevance score: 0.61) — #3",
     ],
-  ])("has its topic, date, score and status", (given, line) => expect(lineOf(given)).toBe(line));
+  ])("has its topic, date, score, number and status", (given, line) => expect(lineOf(given)).toBe(line));
 
   it("shows the passage that fits best, where no model answers", () => {
     expect(passageUnder(hit())).toContain("> Retry five times");

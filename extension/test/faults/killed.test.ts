@@ -17,7 +17,7 @@ const soon = () => AbortSignal.timeout(LONG);
 
 describe.skipIf(PROGRAM === "")("the worker is killed", { timeout: 2 * LONG }, () => {
   let my: Session;
-  const worker = () => livingWorker(my.folder, Date.now());
+  const worker = () => livingWorker(my.folder);
   const summary = (decision: string): Summary => ({
     topic: "Retry policy",
     topic_id: "retry-policy",

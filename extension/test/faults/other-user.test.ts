@@ -61,7 +61,7 @@ describe.skipIf(PROGRAM === "" || !isRoot)("a folder of another user (root makes
   afterEach(() => {
     expect(files()).toEqual(before);
     expect(readFileSync(join(my.folder, ".cognee_memory", "memory.db"), "utf8")).toBe("somebody's");
-    expect(livingWorker(my.folder, Date.now())).toBeNull();
+    expect(livingWorker(my.folder)).toBeNull();
   });
   afterAll(() => my.end(), LONG);
 

@@ -22,7 +22,7 @@ describe.skipIf(PROGRAM === "")("another worker", { timeout: 2 * LONG }, () => {
     (await memory.ask("retrieve", QUERY, soon())).results.map(({ topic }) => topic);
   /** A memory of the folder that can use nothing but HTTP. */
   const onlyHttp = () => new Memory(my.folder, () => Promise.reject(new Error("the program was run")));
-  const answers = () => expect.poll(() => address(my.folder, Date.now()), { timeout: LONG }).not.toBeNull();
+  const answers = () => expect.poll(() => address(my.folder), { timeout: LONG }).not.toBeNull();
 
   beforeAll(async () => {
     reset();
@@ -89,7 +89,7 @@ describe.skipIf(PROGRAM === "")("another worker", { timeout: 2 * LONG }, () => {
         }),
       );
     write(Date.now(), "http://127.0.0.1:9");
-    expect(address(my.folder, Date.now())).toEqual({ url: "http://127.0.0.1:9", tokenFile: tokenFile(my.folder) });
+    expect(address(my.folder)).toEqual({ url: "http://127.0.0.1:9", tokenFile: tokenFile(my.folder) });
     for (const url of [
       "http://192.0.2.1:9",
       "http://127.0.0.1:9@192.0.2.1",
@@ -97,14 +97,14 @@ describe.skipIf(PROGRAM === "")("another worker", { timeout: 2 * LONG }, () => {
       "file:///",
     ]) {
       write(Date.now(), url);
-      expect(address(my.folder, Date.now())).toBeNull();
+      expect(address(my.folder)).toBeNull();
     }
     renameSync(heartbeatFile(my.folder), `${heartbeatFile(my.folder)}.of somebody else`);
     symlinkSync(`${heartbeatFile(my.folder)}.of somebody else`, heartbeatFile(my.folder));
     expect(latestHeartbeat(my.folder)).toBeNull();
     rmSync(heartbeatFile(my.folder));
     write(Date.now() + 3_600_000, "http://127.0.0.1:9");
-    expect(livingWorker(my.folder, Date.now())).toBeNull();
+    expect(livingWorker(my.folder)).toBeNull();
     expect(await topics(my.memory)).toEqual(["Retry policy"]);
   });
 
@@ -112,8 +112,8 @@ describe.skipIf(PROGRAM === "")("another worker", { timeout: 2 * LONG }, () => {
     process.env["COGNEE_MEMORY_HTTP"] = "false";
     try {
       await my.memory.startWorker(soon());
-      await expect.poll(() => livingWorker(my.folder, Date.now())?.state, { timeout: LONG }).toBe("ready");
-      expect(livingWorker(my.folder, Date.now())?.http).toBeNull();
+      await expect.poll(() => livingWorker(my.folder)?.state, { timeout: LONG }).toBe("ready");
+      expect(livingWorker(my.folder)?.http).toBeNull();
       await expect(topics(onlyHttp())).rejects.toThrow("the program was run");
       expect(await topics(my.memory)).toEqual(["Retry policy"]);
       expect((await memoriesOf(my.memory, { limit: 5 }, soon())).total).toBe(1);

@@ -85,12 +85,12 @@ describe.skipIf(PROGRAM === "")("two windows on one folder", { timeout: 2 * LONG
     await remembered();
     expect(new Set((await memories()).map(({ title }) => title)).size).toBe(6);
     expect(await memories()).toHaveLength(6);
-    expect(workers).toEqual(new Set([livingWorker(one.folder, Date.now())?.worker_id]));
+    expect(workers).toEqual(new Set([livingWorker(one.folder)?.worker_id]));
     expect(shown.messages).toEqual([]);
   });
 
   it("that miss the same worker: one is started, and each job runs once", async () => {
-    const former = livingWorker(one.folder, Date.now());
+    const former = livingWorker(one.folder);
     if (former === null) throw new Error("no worker");
     const summary = { topic: "Killed", context: "What was said.", decisions: ["Killed it is"] };
     const ids = await Promise.all(both().map(({ memory }) => memory.drop({ kind: "ingest", payload: { summary } })));
@@ -101,7 +101,7 @@ describe.skipIf(PROGRAM === "")("two windows on one folder", { timeout: 2 * LONG
       ["succeeded", 1],
     ]);
     workers.delete(former.worker_id);
-    expect(workers).toEqual(new Set([livingWorker(one.folder, Date.now())?.worker_id]));
+    expect(workers).toEqual(new Set([livingWorker(one.folder)?.worker_id]));
     expect((await memories()).filter(({ title }) => title === "Killed")).toHaveLength(1); // both said the same
     expect(shown.messages).toEqual([]);
   });

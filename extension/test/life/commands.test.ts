@@ -62,12 +62,12 @@ describe.skipIf(path === "")("commands, with COGNEE_MEMORY_PROGRAM", () => {
     mkdirSync(join(folder, "a"));
     const { memory, services } = memoryIn("a");
     await startWorker(services);
-    expect(livingWorker(memory.workspace, Date.now())).not.toBeNull();
+    expect(livingWorker(memory.workspace)).not.toBeNull();
     await startWorker(services);
     await openPage(services);
     expect(editor.state.opened).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/#ticket=[\w.-]+$/)]);
     await stopWorker(services);
-    expect(livingWorker(memory.workspace, Date.now())).toBeNull();
+    expect(livingWorker(memory.workspace)).toBeNull();
     await expect(stopWorker(services)).rejects.toThrow("No worker is running.");
     expect(editor.state.said).toEqual([
       "The worker is running.",

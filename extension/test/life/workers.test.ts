@@ -31,7 +31,7 @@ beforeEach(() => {
   vi.stubEnv("COGNEE_MEMORY_CONFIG_DIR", join(workspace, "config"));
   editor.isTrusted = true;
   [shown, starts] = [[], 0];
-  memory = new Memory(workspace, find, Date.now, (used) => workers.wake(used));
+  memory = new Memory(workspace, find, (used) => workers.wake(used));
   workers = new Workers({
     log: { info: () => undefined, error: () => undefined },
     changes: { onDidChange: () => ({ dispose: () => undefined }) },
@@ -42,7 +42,7 @@ beforeEach(() => {
   } as unknown as Services);
 });
 afterEach(async () => {
-  if (livingWorker(workspace, Date.now()) !== null) await memory.command(["worker", "stop"], [], signal);
+  if (livingWorker(workspace) !== null) await memory.command(["worker", "stop"], [], signal);
   workers.dispose();
   editor.isTrusted = true;
   rmSync(workspace, { recursive: true, force: true });
@@ -86,9 +86,9 @@ describe.skipIf(path === "")("workers, with COGNEE_MEMORY_PROGRAM", () => {
 
   it("are replaced when the program was installed again", { timeout: 120_000 }, async () => {
     await memory.startWorker(signal);
-    const former = livingWorker(workspace, Date.now())?.pid;
+    const former = livingWorker(workspace)?.pid;
     await workers.restartAll();
-    const pid = livingWorker(workspace, Date.now())?.pid;
+    const pid = livingWorker(workspace)?.pid;
     expect(pid).toBeTypeOf("number");
     expect(pid).not.toBe(former);
     expect(shown).toEqual([]);
@@ -102,7 +102,7 @@ describe.skipIf(path === "")("workers, with COGNEE_MEMORY_PROGRAM", () => {
       mkdirSync(extension);
       const noted = new StartedWorkers(join(workspace, "storage"));
       await noted.tellUninstall(extension);
-      const own = new Memory(workspace, find, Date.now, undefined, (folder, id) => noted.note(folder, id));
+      const own = new Memory(workspace, find, undefined, (folder, id) => noted.note(folder, id));
       await own.startWorker(signal);
       await own.restartWorker(signal); // the one that counts from now on
       const other = new Memory(join(workspace, "other"), find);
@@ -111,8 +111,8 @@ describe.skipIf(path === "")("workers, with COGNEE_MEMORY_PROGRAM", () => {
       noted.note(other.workspace, "one that ended before");
 
       expect(await (await StartedWorkers.leftIn(extension)).stop(signal)).toEqual([]);
-      expect(livingWorker(workspace, Date.now())).toBeNull();
-      expect(livingWorker(other.workspace, Date.now())).not.toBeNull();
+      expect(livingWorker(workspace)).toBeNull();
+      expect(livingWorker(other.workspace)).not.toBeNull();
       await other.command(["worker", "stop"], [], signal);
     },
   );

@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Summary } from "#types";
 import { isSubject, type Subject } from "../../src/recall/subject";
-import { commands, reset, shown, textOf, Uri, user, workspace } from "../vscode";
+import { commands, reset, shown, textOf, trusted, Uri, user, workspace } from "../vscode";
 import { PROGRAM, type Session, session } from "./session";
 
 interface Tree {
+  onDidChangeTreeData(listener: () => void): void;
   getChildren(item?: unknown): Promise<unknown[]>;
   getTreeItem(item: unknown): { label: string; description?: string; contextValue?: string; command?: unknown };
 }
@@ -142,6 +143,11 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
     ]);
     const [, legacy] = await tree("cognee.memories").getChildren();
     expect(await labels("cognee.memories", legacy)).toEqual([expect.stringContaining("Legacy · #3")]);
+    const ids = ["cognee.memories", "cognee.queue", "cognee.health"];
+    const again: string[] = [];
+    for (const id of ids) tree(id).onDidChangeTreeData(() => again.push(id));
+    trusted.fire(undefined); // each view is read again
+    expect(again).toEqual(expect.arrayContaining(ids));
     const [ended] = await tree("cognee.queue").getChildren();
     expect(await labels("cognee.queue")).toEqual(["Ended last | 3"]);
     expect(await labels("cognee.queue", ended)).toEqual([

@@ -1,6 +1,6 @@
 /** Remembering with the real program: from the form to the record, drafts, what is kept, failures, and capture. */
 
-import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type * as vscode from "vscode";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -205,7 +205,7 @@ describe.skipIf(PROGRAM === "")("remembering, with the real program", { timeout:
       payload: { summary: { topic: "Refused", context: "The disk refused it." } },
     };
     const reason = "ENOSPC: no space left on device";
-    const refused: KeptJob = { job, topic: "Refused", folder: my.folder, cause: "error", reason, by: "user" };
+    const refused: KeptJob = { job, topic: "Refused", folder: my.folder, reason, by: "user" };
     await new KeptJobs(join(my.folder, "..", "global", "kept")).add(refused);
     const inTheWay = join(my.folder, ".cognee_jobs", "refused-1.json");
     mkdirSync(inTheWay);
@@ -230,5 +230,29 @@ describe.skipIf(PROGRAM === "")("remembering, with the real program", { timeout:
     const states = () => [...new Set(followed.map((each) => outcomeOf(each).state))];
     await expect.poll(states, { timeout: 2 * MINUTES, interval: 200 }).toEqual(["succeeded"]);
     expect(new Set(followed.map(({ topic: its }) => its)).size).toBe(100);
+  });
+
+  it("keeps what is for a folder that was renamed, says why, and offers it under its new name", async () => {
+    await my.memory.command(["worker", "stop"], [], AbortSignal.timeout(MINUTES));
+    const renamed = `${my.folder} of today`;
+    renameSync(my.folder, renamed);
+    expect(await my.outbox.send(folder(), { ...EMPTY, topic: "Renamed", context: "It has another name." })).toBe(
+      "kept",
+    );
+    await expect.poll(() => shown.messages.join(), { timeout: MINUTES }).toContain(my.folder);
+    workspace.workspaceFolders = [{ uri: Uri.file(renamed), name: "ws", index: 0 }];
+    await expect.poll(() => my.outbox.sendKept(), { timeout: MINUTES }).toBe(1);
+    expect(bar()).toBe("$(warning) Memory: 1 not stored yet");
+    let reason: unknown;
+    user.picks = [(items) => ((reason = (items[0] as vscode.QuickPickItem).detail), items[0])];
+    user.presses = ["Remember Again"];
+    await run("cognee.dropKept");
+    expect(reason).toContain("There is no folder");
+    expect(keptFiles()).toEqual([]);
+    const memory = my.services.memoryOf(folder());
+    await memory.startWorker(AbortSignal.timeout(MINUTES));
+    const state = () => my.bar.jobs.filter((job) => job.topic === "Renamed").map((job) => outcomeOf(job).state);
+    await expect.poll(state, { timeout: MINUTES }).toEqual(["succeeded"]);
+    await memory.command(["worker", "stop"], [], AbortSignal.timeout(MINUTES));
   });
 });

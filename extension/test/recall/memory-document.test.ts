@@ -32,6 +32,7 @@ const memory = (changes: Partial<MemoryText> = {}): MemoryText =>
     session_id: "2026-11-12-session-1",
     plan_id: null,
     tags: [],
+    hidden: false,
     standings: [],
     feedback: { helpful: 0, wrong: 0, given: [] },
     anchors: [],
@@ -69,6 +70,9 @@ describe("a memory as a document", () => {
     const superseded = memory({ standings, feedback: { helpful: 0, wrong: 1, given } });
     expect(memoryDocument(superseded, "[Review…](command:x)")).toContain(
       `# Loan periods\n\n> Superseded\\: answers leave it out\\. Replaced by \\#5\\.\n>\n> ${replaced}\n\n[Review…](command:x)\n\n## `,
+    );
+    expect(memoryDocument(memory({ status: "DecisionRecord", hidden: true }))).toContain(
+      "> Answers leave it out\\: its",
     );
     expect(memoryDocument(memory({ status: "Active" }), "[Review…]")).not.toMatch(/Superseded|replaced|Review/u);
     const memories = [superseded] as never;

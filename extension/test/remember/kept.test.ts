@@ -20,7 +20,6 @@ const kept = (id: string, submitted_at: string): KeptJob => ({
   },
   topic: "T",
   folder: null,
-  cause: "no-folder",
   reason: "No folder was open.",
   by: "user",
 });

@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { run } from "../../src/core/program";
 import { Environments } from "../../src/setup/environments";
 import { Finder } from "../../src/setup/finder";
-import { runLines } from "../../src/setup/process";
 
 let folder = "";
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "finder-"))));
@@ -25,7 +25,7 @@ function finder(setting = ""): Finder {
     home: folder,
     environment: { PATH: `${folder}/first:${folder}/second` },
   };
-  return new Finder(machine, new Environments(join(folder, "env")), () => setting, new Map());
+  return new Finder(machine, new Environments(join(folder, "env")), () => setting);
 }
 
 // The programs are shell scripts.
@@ -75,16 +75,12 @@ describe.skipIf(process.platform === "win32")("a program of the set-up", () => {
     const cancel = new AbortController();
     const script = "sleep 600 & echo $!; wait";
     let child = 0;
-    const run = runLines(
-      { path: "/bin/sh", args: ["-c", script], cwd: folder, environment: process.env },
-      cancel.signal,
-      (line) => {
-        child = Number(line);
-        cancel.abort();
-      },
-    );
+    const ran = run("/bin/sh", ["-c", script], cancel.signal, { cwd: folder }, (line) => {
+      child = Number(line);
+      cancel.abort();
+    });
     // It ends only when the pipe is closed, which the process that it started holds open too.
-    await expect(run).rejects.toThrow(/abort/i);
+    await expect(ran).rejects.toThrow(/abort/i);
     expect(child).toBeGreaterThan(0);
   });
 });

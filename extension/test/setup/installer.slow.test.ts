@@ -74,7 +74,7 @@ async function addGraph(
   );
 }
 
-const finder = () => new Finder(machine, environments, () => "", new Map());
+const finder = () => new Finder(machine, environments, () => "");
 
 // The interpreter of the tests is a shell script, which Windows does not have.
 describe.skipIf(process.platform === "win32")("set-up with the real Python", () => {
@@ -189,7 +189,7 @@ describe.skipIf(process.env["COGNEE_MEMORY_REAL_SETUP"] !== "1")("set-up with th
     };
     await new Installer(home, fresh, await readBundle(real), never).install(watch);
     const { version } = JSON.parse(readFileSync(join(real, "bundle.json"), "utf8")) as { version: string };
-    const own = new Finder({ ...home, home: folder, environment: {} }, fresh, () => "", new Map());
+    const own = new Finder({ ...home, home: folder, environment: {} }, fresh, () => "");
     const found = await own.find();
     expect(found).toMatchObject({ version, isOwn: true });
     const workspace = mkdtempSync(join(folder, "workspace "));

@@ -74,7 +74,7 @@ beforeEach(() => {
   editor.vscode.workspace.isTrusted = true;
   const machine: Machine = { platform: "linux", home: folder, environment: { PATH: join(folder, "bin") } };
   environments = new Environments(join(folder, "env"));
-  const finder = new Finder(machine, environments, () => "", new Map());
+  const finder = new Finder(machine, environments, () => "");
   const memory = new Map<string, unknown>();
   services = {
     context: {
