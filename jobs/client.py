@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -205,11 +205,12 @@ def _encoded(**fields: Any) -> bytes:
     return json.dumps({"requested_at": clock.iso(clock.now()), **fields}).encode()
 
 
-def wait_until_handled(spool_paths: SpoolPaths, path: Path, seconds: float) -> bool:
-    """Wait until the worker has handled the request at ``path``. False after ``seconds``, or without a worker."""
+def unhandled(spool_paths: SpoolPaths, paths: Iterable[Path], seconds: float) -> set[Path]:
+    """Wait until the worker has handled the requests at these paths. Returns those left after ``seconds``, or without a
+    worker."""
     deadline = time.monotonic() + seconds
-    while path.exists():
-        if time.monotonic() >= deadline or not is_held(spool_paths.lock):
-            return not path.exists()
+    left = {path for path in paths if path.exists()}
+    while left and time.monotonic() < deadline and is_held(spool_paths.lock):
         time.sleep(_FIRST_POLL_SECONDS)
-    return True
+        left = {path for path in left if path.exists()}
+    return {path for path in left if path.exists()}

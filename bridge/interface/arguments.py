@@ -179,12 +179,12 @@ def add_question_options(parser: argparse.ArgumentParser, max_tokens: str | None
 def _add_option(parser: argparse._ActionsContainer, name: str, *options: str, **more: Any) -> None:
     """Add an argument of the table as an option. The default name of ``half_life_days`` is ``--half-life-days``."""
     argument = EXPLAIN_ARGUMENTS[name]
-    options = options or (_option(name),)
+    options = options or (option_of(name),)
     parser.add_argument(*options, dest=name, metavar=argument.metavar, help=argument.shown_help, **more)
 
 
-def _option(name: str) -> str:
-    """``--topic-id``; of a property with several values one of them: ``--tag``."""
+def option_of(name: str) -> str:
+    """The option of an argument: ``--topic-id``; of a property with several values one of them: ``--tag``."""
     return f"--{(name.removesuffix('s') if name in LISTS else name).replace('_', '-')}"
 
 
@@ -311,7 +311,7 @@ def add_ingest_options(parser: argparse.ArgumentParser) -> None:
         if label.option:
             metavar, text = label.option
             action = "append" if name in LISTS else "store"
-            labels.add_argument(_option(name), dest=name, metavar=metavar, action=action, help=text)
+            labels.add_argument(option_of(name), dest=name, metavar=metavar, action=action, help=text)
     said = parser.add_argument_group("for a conversation, or a summary by its fields")
     said.add_argument("--importance", metavar="SHARE", help="importance, 0 to 1")
     said.add_argument("--timestamp", metavar="TIME", help="when it took place (default: now)")

@@ -31,7 +31,7 @@ from ..team import last_try
 from ..text.sections import one_line, shorten
 from ..text.visible import visible
 from . import envelope
-from .arguments import SUMMARY_OPTIONS
+from .arguments import SUMMARY_OPTIONS, option_of
 
 if TYPE_CHECKING:
     from .answer_shapes import EndedSubmission, Submission
@@ -225,7 +225,7 @@ def payload_of(args: argparse.Namespace) -> dict[str, Any]:
         stated = _named(_of_text(user_message))
         return {"summary": stated | given | _weight(args) | _present(created_at=args.timestamp)}
     if given:
-        raise JobError("ARGUMENT_INVALID", f"{_option(next(iter(given)))} goes with a summary.")
+        raise JobError("ARGUMENT_INVALID", f"{option_of(next(iter(given)))} goes with a summary.")
     if not user_message or not assistant_message:
         remedy = "One text alone is a decision, or a summary if it is long. See ingest --help."
         message = "A conversation needs the user's and the assistant's message."
@@ -239,7 +239,7 @@ def _require_summary_alone(first: str, by_field: Mapping[str, Any], other: str |
 
     ``first`` is the first option's name, ``other`` the option of another way.
     """
-    option = _option(first)
+    option = option_of(first)
     if other is not None:
         raise JobError("ARGUMENT_INVALID", f"{option} and {other} are two ways to give a summary. Use one of them.")
     if message is not None:
@@ -252,7 +252,7 @@ def _require_summary_alone(first: str, by_field: Mapping[str, Any], other: str |
         )
     for name in ("topic", "context"):
         if name not in by_field and "decisions" not in by_field:
-            message = f"A summary needs --topic and --context, or a --decision; {_option(name)} is missing."
+            message = f"A summary needs --topic and --context, or a --decision; {option_of(name)} is missing."
             raise JobError("ARGUMENT_INVALID", message)
 
 
@@ -284,10 +284,6 @@ def _standard_input() -> str:
         return sys.stdin.buffer.read().decode()
     except ValueError as error:
         raise JobError("ARGUMENT_INVALID", f"Standard input cannot be read: {error}.") from None
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def _present(**values: Any) -> dict[str, Any]:

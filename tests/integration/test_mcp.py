@@ -577,7 +577,7 @@ def test_a_job_is_followed_to_its_end_or_asked_for_later(place: Place, agent: Ag
 
     def told(verb: str) -> None:
         asker.request(place.spool, verb)
-        assert asker.wait_until_handled(place.spool, place.spool.request(verb), PATIENCE)
+        assert not asker.unhandled(place.spool, [place.spool.request(verb)], PATIENCE)
 
     with place.worker():
         found = agent.answer("memory_job_status", job_id=place.submit("noop", {"outcome": "fail"}), wait_seconds=50)

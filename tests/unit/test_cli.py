@@ -413,6 +413,7 @@ TWO_FORMS = [
     (["--topic", "A", "--rationale", "B"], "--context is missing"),
     (["--context", "A"], "--topic is missing"),
     (["Which", "database", "PostgreSQL"], "3 texts were given"),
+    (["--tag", "x", "a", "b"], "--tag goes with a summary"),
     (["  "], "There is no text"),
     (["--decision", ""], "There is no text"),
 ]

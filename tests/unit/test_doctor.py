@@ -198,7 +198,7 @@ def test_the_worker(change: dict[str, Any], wanted: set[str]) -> None:
     assert judged(doctor_worker.CHECKS, WORKER(**change)) == wanted
 
 
-def brief(state: str = "queued", minutes: float = 0, code: str | None = None, **change: Any) -> dict[str, Any]:
+def row(state: str = "queued", minutes: float = 0, code: str | None = None, **change: Any) -> dict[str, Any]:
     error = code and {"code": code, "message": "It went wrong.", "remediation": "Mend it."}
     at = clock.iso(NOW - timedelta(minutes=minutes))
     return {"job_id": "a", "kind": "ingest", "state": state, "accepted_at": at, "finished_at": None,
@@ -206,7 +206,7 @@ def brief(state: str = "queued", minutes: float = 0, code: str | None = None, **
 
 
 queue = partial(
-    SimpleNamespace, settings=SETTINGS, now=NOW, briefs=[], worker=True, runs=False, paused=False, leaving=False,
+    SimpleNamespace, settings=SETTINGS, now=NOW, rows=[], worker=True, runs=False, paused=False, leaving=False,
     follows_team=False, from_elsewhere=frozenset(), inbox=[], requests=[], rejected=0, damaged=[], copies_alone=[],
     without_copy=[], queue_file=None,
 )  # fmt: skip
@@ -218,25 +218,25 @@ QUEUES = [
     (queue(), set()),
     (queue(worker=False), {"WORKER_ABSENT"}),
     (queue(worker=False, follows_team=True), set()),
-    (queue(briefs=[brief()], worker=False), {"JOBS_WITHOUT_WORKER"}),
+    (queue(rows=[row()], worker=False), {"JOBS_WITHOUT_WORKER"}),
     (queue(worker=False, inbox=[MINUTES]), {"JOBS_WITHOUT_WORKER"}),
-    (queue(briefs=[brief(minutes=9)]), {"QUEUE_STUCK"}),
-    (queue(briefs=[brief(minutes=9)], runs=True), set()),
-    (queue(briefs=[brief(minutes=9)], paused=True), set()),
-    (queue(briefs=[brief(minutes=9, next_attempt_at=LATER)]), set()),
+    (queue(rows=[row(minutes=9)]), {"QUEUE_STUCK"}),
+    (queue(rows=[row(minutes=9)], runs=True), set()),
+    (queue(rows=[row(minutes=9)], paused=True), set()),
+    (queue(rows=[row(minutes=9, next_attempt_at=LATER)]), set()),
     (queue(inbox=[5 * MINUTES]), {"INBOX_NOT_TAKEN"}),
     (queue(inbox=[5 * MINUTES], leaving=True), set()),
     (queue(requests=[5 * MINUTES]), {"REQUESTS_NOT_OBEYED"}),
-    (queue(briefs=[brief("failed", 5, "POISON")]), {"JOBS_FAILED"}),
-    (queue(briefs=[brief("rejected", 5, "JSON_INVALID")], rejected=1), {"JOBS_REJECTED"}),
+    (queue(rows=[row("failed", 5, "POISON")]), {"JOBS_FAILED"}),
+    (queue(rows=[row("rejected", 5, "JSON_INVALID")], rejected=1), {"JOBS_REJECTED"}),
     (queue(rejected=2), {"JOBS_REJECTED"}),
-    (queue(briefs=[brief("rejected", 5, "FILE_TRACKED")], rejected=1), {"JOBS_FROM_ELSEWHERE"}),
+    (queue(rows=[row("rejected", 5, "FILE_TRACKED")], rejected=1), {"JOBS_FROM_ELSEWHERE"}),
     (queue(worker=False, from_elsewhere=frozenset({"x.json"})), {"JOBS_FROM_ELSEWHERE", "WORKER_ABSENT"}),
-    (queue(briefs=[brief("retrying", 90, "DISK_FULL")], runs=True), {"JOBS_RETRYING"}),
-    (queue(briefs=[brief("retrying", 9, "DISK_FULL")], runs=True), set()),
-    (queue(briefs=[brief("retrying", 1, "CHILD_START_FAILED")], runs=True), {"CHILD_NOT_STARTING"}),
-    (queue(briefs=[brief()] * 9), {"BACKLOG_LARGE"}),
-    (queue(briefs=[brief("succeeded")] * 6), {"RECORDS_MANY"}),
+    (queue(rows=[row("retrying", 90, "DISK_FULL")], runs=True), {"JOBS_RETRYING"}),
+    (queue(rows=[row("retrying", 9, "DISK_FULL")], runs=True), set()),
+    (queue(rows=[row("retrying", 1, "CHILD_START_FAILED")], runs=True), {"CHILD_NOT_STARTING"}),
+    (queue(rows=[row()] * 9), {"BACKLOG_LARGE"}),
+    (queue(rows=[row("succeeded")] * 6), {"RECORDS_MANY"}),
     (queue(damaged=["a"]), {"RECORDS_DAMAGED"}),
     (queue(copies_alone=["a"]), {"COPIES_ALONE"}),
     (queue(queue_file="malformed"), {"QUEUE_FILE_DAMAGED"}),
@@ -249,13 +249,13 @@ def test_the_queue(facts: Any, wanted: set[str]) -> None:
 
 
 def test_failures_are_one_finding_a_cause_with_the_cause_s_own_remedy() -> None:
-    failed = [brief("failed", 5, "POISON")] * 3 + [brief("failed", 5, "LLM_CONFIG")]
-    found = list(doctor_queue.failed_jobs(queue(briefs=failed)))
+    failed = [row("failed", 5, "POISON")] * 3 + [row("failed", 5, "LLM_CONFIG")]
+    found = list(doctor_queue.failed_jobs(queue(rows=failed)))
     assert [(each.subject, each.count, each.remedy) for each in found] == [
         ("POISON", 3, "Mend it."), ("LLM_CONFIG", 1, "Mend it."),
     ]  # fmt: skip
     error = {"code": "POISON", "message": "It died.", "remediation": "cognee-memory jobs retry <job_id>."}
-    (found_one,) = doctor_queue.failed_jobs(queue(briefs=[brief("failed", 5, error=error)]))
+    (found_one,) = doctor_queue.failed_jobs(queue(rows=[row("failed", 5, error=error)]))
     assert found_one.remedy == "cognee-memory jobs retry --error POISON."
 
 

@@ -19,7 +19,6 @@ from jobs.errors import JobError
 from jobs.kinds import KIND_NAMES
 from jobs.model import Attempt, Record, encode
 from jobs.record_cache import RecordCache
-from worker.calls import queue
 from worker.calls.table import CALLS
 from worker.http import page as http_page, tickets
 from worker.http.executor import RequestExecutor
@@ -205,7 +204,7 @@ def test_a_silent_worker_is_a_change_though_no_file_has_changed(own: Operated, m
     own.workspace.spool.heartbeat.write_text("half of one")
     tag = own.get("/v1/status").headers["etag"]
     assert own.get("/v1/status", If_None_Match=tag).status == 304
-    monkeypatch.setattr(queue, "STALE_SECONDS", -1.0)
+    monkeypatch.setattr("worker.calls.queue.STALE_SECONDS", -1.0)
     assert own.get("/v1/status", If_None_Match=tag).status == 200
 
 

@@ -249,8 +249,7 @@ def test_an_installation_with_recall_is_kept_until_it_is_ended_and_its_notes_are
         assert "claude-code was shown 2 notes (40 tokens) while it worked; 2 prompts looked at." in told
         assert ("no hook" in told, "capture run" in told) == (is_gone, is_gone)
         installers.restore("claude-code", installers.uninstall("claude-code", config), config)
-    assert recall("--recall", "none") == []
-    assert consent.read(shelf.workspace, config).recall == {}
+    assert (recall("--recall", "none"), consent.read(shelf.workspace, config).recall) == ([], {})
     capture_commands.show_installed(capture_commands.uninstall(_command(shelf, "capture", "uninstall", "claude-code")))
     assert "none captures from claude-code by itself any more" in capsys.readouterr().out
     with pytest.raises(JobError, match="takes no notes for prompts"):

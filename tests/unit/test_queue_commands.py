@@ -79,14 +79,14 @@ FILTERS = [
 @pytest.mark.parametrize(("options", "expected"), FILTERS)
 def test_filters_narrow_the_list(night: InProcess, options: list[str], expected: list[str]) -> None:
     found = night.json("jobs", "list", *options)
-    assert [brief["job_id"] for brief in found["jobs"]] == expected
+    assert [row["job_id"] for row in found["jobs"]] == expected
     assert (found["total"], found["next"], found["in_inbox"]) == (len(expected), None, [])
 
 
 def test_a_list_goes_on_where_the_former_one_ended(night: InProcess) -> None:
     first = night.json("jobs", "list", "--limit", "4")
     second = night.json("jobs", "list", "--limit", "4", "--after", first["next"])
-    assert [brief["job_id"] for brief in second["jobs"]] == ["done-1", "gone-1"]
+    assert [row["job_id"] for row in second["jobs"]] == ["done-1", "gone-1"]
     assert (first["total"], second["next"]) == (6, None)
     shown = night.run("jobs", "list", "--limit", "2", "--after", night.json("jobs", "list", "--limit", "2")["next"])[1]
     assert f"6 jobs in all; older ones: --after {first['next']}" in shown

@@ -131,7 +131,7 @@ def test_what_is_no_time_is_refused(text: str) -> None:
 
 
 def test_without_a_state_the_default_ones_are_meant_and_the_oldest_come_first() -> None:
-    def brief(job_id: str, state: str, hour: int) -> dict[str, Any]:
+    def row(job_id: str, state: str, hour: int) -> dict[str, Any]:
         at = clock.iso(NOW.replace(hour=hour))
         error = {"code": "X"} if state == "failed" else None
         return {
@@ -139,7 +139,7 @@ def test_without_a_state_the_default_ones_are_meant_and_the_oldest_come_first() 
             "correlation_id": None,
         }  # fmt: skip
 
-    found = [brief("new", "failed", 9), brief("old", "failed", 3), brief("gone", "cancelled", 4)]
+    found = [row("new", "failed", 9), row("old", "failed", 3), row("gone", "cancelled", 4)]
     assert selection.selected_for("retry", found) == ["old", "new"]
     assert selection.selected_for("retry", found, states=("cancelled",)) == ["gone"]
     assert selection.selected_for("retry", found, since=clock.iso(NOW.replace(hour=5))) == ["new"]

@@ -573,20 +573,20 @@ def test_a_request_is_a_file_under_its_verb(place: SpoolPaths, verb: client.Cont
 
 def test_a_request_is_obeyed_when_its_file_has_gone(place: SpoolPaths) -> None:
     path = place.request("prune")
-    assert client.wait_until_handled(place, path, 30)
+    assert not client.unhandled(place, [path], 30)
     client.request(place, "prune")
     with held(place.lock):
         worker = threading.Thread(target=path.unlink)
         worker.start()
-        assert client.wait_until_handled(place, path, 30)
+        assert not client.unhandled(place, [path], 30)
         worker.join()
 
 
 def test_nobody_waits_for_a_request_where_no_worker_is_or_longer_than_asked(place: SpoolPaths) -> None:
     client.request(place, "prune")
-    assert not client.wait_until_handled(place, place.request("prune"), 3600)
+    assert client.unhandled(place, [place.request("prune")], 3600)
     with held(place.lock):
-        assert not client.wait_until_handled(place, place.request("prune"), 0.02)
+        assert client.unhandled(place, [place.request("prune")], 0.02)
 
 
 @pytest.mark.parametrize("first", ["request", "drop", "request of a job"])

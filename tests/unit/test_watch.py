@@ -29,7 +29,7 @@ def record(workspace: Workspace, job_id: str, state: Any, **fields: Any) -> None
 
 
 def changes(snapshot: QueueSnapshot) -> list[tuple[str, str]]:
-    return [(brief["job_id"], brief["state"]) for brief in snapshot.refresh()]
+    return [(row["job_id"], row["state"]) for row in snapshot.refresh()]
 
 
 def test_a_change_is_another_state_attempt_or_generation_and_the_first_look_has_none(workspace: Workspace) -> None:

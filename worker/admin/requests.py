@@ -5,8 +5,7 @@ A request is a file, so it can be made while no worker runs; the next worker han
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING
 from jobs import client, heartbeat, launch
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
-from jobs.lock import is_held
 from jobs.model import Record
 from jobs.rejected_files import drop_again, kept_file
 from jobs.states import IN_INBOX, LIVE, REPLAYABLE
@@ -29,8 +27,6 @@ REQUEST_SECONDS = 5.0
 _SECONDS = {"cancel": 15.0, "retry": REQUEST_SECONDS, "dismiss": REQUEST_SECONDS}
 
 DISMISSED = "dismissed"  # not a record's state: the record was removed
-
-_LOOK_SECONDS = 0.01
 
 _Request = tuple[Path, int | None]  # the request file, and the generation that it applies to
 
@@ -90,7 +86,7 @@ def ask(
     if verb == "retry" and start and (requests or dropped):
         outcome.worker_started = launch.start(workspace, leave_when_idle=True)
     paths = [*(path for path, _ in requests.values()), *map(spool_paths.dropped, dropped)]
-    waiting = _await(spool_paths, paths, _SECONDS[verb] if seconds is None else seconds)
+    waiting = client.unhandled(spool_paths, paths, _SECONDS[verb] if seconds is None else seconds)
     for job_id, path in zip((*requests, *dropped), paths, strict=True):
         obeyed = path not in waiting
         try:
@@ -173,25 +169,15 @@ def _refusal(job_id: str, error: JobError | OSError) -> JobError:
     return JobError("JOB_NOT_FOUND", f"The file of job {job_id} cannot be read: {error.strerror}.")
 
 
-def _await(spool_paths: SpoolPaths, paths: Iterable[Path], seconds: float) -> set[Path]:
-    """Wait until the worker has removed all these files. Returns those left after ``seconds`` or without a worker."""
-    deadline = time.monotonic() + seconds
-    left = {path for path in paths if path.exists()}
-    while left and time.monotonic() < deadline and is_held(spool_paths.lock):
-        time.sleep(_LOOK_SECONDS)
-        left = {path for path in left if path.exists()}
-    return {path for path in left if path.exists()}
-
-
-def ask_worker(workspace: Workspace, verb: client.ControlVerb, seconds: float = REQUEST_SECONDS) -> AskedWorker:
-    """Make a request about no single job, such as pause, and wait at most ``seconds`` for it.
+def ask_worker(workspace: Workspace, verb: client.ControlVerb) -> AskedWorker:
+    """Make a request about no single job, such as pause, and wait at most ``REQUEST_SECONDS`` for it.
 
     ``obeyed`` is False if no worker has handled it yet; the next one will.
     """
     spool_paths = workspace.spool
     client.request(spool_paths, verb)
-    obeyed = client.wait_until_handled(spool_paths, spool_paths.request(verb), seconds)
-    return {"request": verb, "obeyed": obeyed, "worker": worker_of(workspace)}
+    left = client.unhandled(spool_paths, [spool_paths.request(verb)], REQUEST_SECONDS)
+    return {"request": verb, "obeyed": not left, "worker": worker_of(workspace)}
 
 
 def worker_of(workspace: Workspace) -> WorkerStatus:

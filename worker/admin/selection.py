@@ -125,9 +125,9 @@ def filtered(rows: Iterable[JobRow], *, since: str | None = None, **filters: Any
     return matching if since is None else [row for row in matching if last_change(row) >= since]
 
 
-def last_change(brief: JobRow) -> str:
+def last_change(row: JobRow) -> str:
     """The timestamp of the job's end, or of its acceptance if it has not ended."""
-    return str(brief["finished_at"] or brief["accepted_at"] or "")
+    return str(row["finished_at"] or row["accepted_at"] or "")
 
 
 def waiting(spool_paths: SpoolPaths) -> list[str]:

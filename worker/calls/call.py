@@ -70,4 +70,6 @@ class Call:
     @property
     def answer_type(self) -> str:
         """The name of the answer's type."""
-        return self.answer if self.function is None else str(self.function.__annotations__["return"])
+        if self.answer or self.function is None:
+            return self.answer
+        return str(self.function.__annotations__["return"])

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
 MAX_HOURS = 24 * 366
 MAX_IDS = 1000
 CORRELATION_ID = "[!-~]{1,256}"
-_SECONDS = 5.0
 
 
 def activity(scope: Scope, *, hours: float, buckets: int) -> Activity:
@@ -204,44 +202,36 @@ def submit(scope: Scope, settings: Settings, body: bytes, correlation_id: str | 
 # --- cancel, retry and dismiss ---
 
 
-def one(verb: str) -> Callable[..., Asked]:
-    """The function that makes a request about one job."""
-
-    def ask(scope: Scope, *, job_id: str) -> Asked:
-        outcome = requests.ask(scope.workspace, verb, [_valid(job_id)], _SECONDS)
-        for _, error in outcome.skipped:
-            raise error
-        return {**SUCCESS, **outcome.jobs[0]}
-
-    return ask
+def one(scope: Scope, *, verb: str, job_id: str) -> Asked:
+    """Make a request about one job."""
+    outcome = requests.ask(scope.workspace, verb, [_valid(job_id)], requests.REQUEST_SECONDS)
+    for _, error in outcome.skipped:
+        raise error
+    return {**SUCCESS, **outcome.jobs[0]}
 
 
-def many(verb: str) -> Callable[..., ManyAsked]:
-    """The function that makes a request about the jobs that are named, or that match the filters."""
-
-    def ask(
-        scope: Scope, *, job_ids: Any = None, state: State | None = None, kind: str | None = None,
-        error: str | None = None,
-    ) -> ManyAsked:  # fmt: skip
-        """Raises JobError: ARGUMENT_INVALID for no selection or two, and for a wrong list of ids."""
-        filters: dict[str, Any] = {"states": (state,) if state else (), "kind": kind, "error": error}
-        if job_ids is None and not any(filters.values()):
-            raise JobError("ARGUMENT_INVALID", "Name the jobs: by job_ids, or by state, kind or error.")
-        if job_ids is None:
-            scope.records.refresh()
-            job_ids = selection.selected_for(verb, scope.records.rows(), **filters)
-        elif any(filters.values()) or not isinstance(job_ids, list) or not 1 <= len(job_ids) <= MAX_IDS:
-            raise JobError("ARGUMENT_INVALID", f"job_ids is a list of 1 to {MAX_IDS} ids, without another selection.")
-        elif not all(isinstance(each, str) and 1 <= len(each) <= 255 for each in job_ids):
-            raise JobError("ARGUMENT_INVALID", "job_ids is a list of texts.")
-        outcome = requests.ask(scope.workspace, verb, job_ids, _SECONDS)
-        asked = [each for each in outcome.jobs if each["requested"]]
-        return {
-            **SUCCESS,
-            "job_ids": [each["job_id"] for each in asked],
-            "requested": len(asked),
-            "obeyed": sum(1 for each in asked if each["obeyed"]),
-            "skipped": outcome.shown_skipped(),
-        }
-
-    return ask
+def many(
+    scope: Scope, *, verb: str, job_ids: Any = None, state: State | None = None, kind: str | None = None,
+    error: str | None = None,
+) -> ManyAsked:  # fmt: skip
+    """Make a request about the jobs that are named, or that match the filters. Raises JobError: ARGUMENT_INVALID for no
+    selection or two, and for a wrong list of ids."""
+    filters: dict[str, Any] = {"states": (state,) if state else (), "kind": kind, "error": error}
+    if job_ids is None and not any(filters.values()):
+        raise JobError("ARGUMENT_INVALID", "Name the jobs: by job_ids, or by state, kind or error.")
+    if job_ids is None:
+        scope.records.refresh()
+        job_ids = selection.selected_for(verb, scope.records.rows(), **filters)
+    elif any(filters.values()) or not isinstance(job_ids, list) or not 1 <= len(job_ids) <= MAX_IDS:
+        raise JobError("ARGUMENT_INVALID", f"job_ids is a list of 1 to {MAX_IDS} ids, without another selection.")
+    elif not all(isinstance(each, str) and 1 <= len(each) <= 255 for each in job_ids):
+        raise JobError("ARGUMENT_INVALID", "job_ids is a list of texts.")
+    outcome = requests.ask(scope.workspace, verb, job_ids, requests.REQUEST_SECONDS)
+    asked = [each for each in outcome.jobs if each["requested"]]
+    return {
+        **SUCCESS,
+        "job_ids": [each["job_id"] for each in asked],
+        "requested": len(asked),
+        "obeyed": sum(1 for each in asked if each["obeyed"]),
+        "skipped": outcome.shown_skipped(),
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import get_args
 
 from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MAX_QUERY_CHARS, RETRIEVE_ARGUMENTS, Argument
@@ -60,14 +61,15 @@ def _question(verb: str, summary: str) -> Call:
 
 def _of_job(verb: str, summary: str) -> Call:
     return Call(
-        f"{verb}Job", f"/v1/jobs/{{job_id}}/{verb}", summary, function=queue.one(verb), body={}, errors=(404, 409),
-        waits=True,
+        f"{verb}Job", f"/v1/jobs/{{job_id}}/{verb}", summary, "Asked", function=partial(queue.one, verb=verb), body={},
+        errors=(404, 409), waits=True,
     )  # fmt: skip
 
 
 def _of_jobs(verb: str, summary: str) -> Call:
     return Call(
-        f"{verb}Jobs", f"/v1/jobs/{verb}", summary, function=queue.many(verb), body=_selection(verb), waits=True,
+        f"{verb}Jobs", f"/v1/jobs/{verb}", summary, "ManyAsked", function=partial(queue.many, verb=verb),
+        body=_selection(verb), waits=True,
     )  # fmt: skip
 
 

@@ -163,16 +163,16 @@ def _checked(group: Group, module: ModuleType, *arguments: Any) -> Iterator[Find
     try:
         facts = module.Facts(*arguments)
     except Exception as error:
-        yield _not_made(group, error)
+        yield _failed_check(group, error)
         return
     for check in module.CHECKS:
         try:
             yield from check(facts)
         except Exception as error:
-            yield _not_made(group, error)
+            yield _failed_check(group, error)
 
 
-def _not_made(group: Group, error: Exception) -> Finding:
+def _failed_check(group: Group, error: Exception) -> Finding:
     log.debug("a check of the group %s was not made: %s", group, trace(error))
     why = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
     return finding("CHECK_NOT_MADE", group, f"It is one of the {group}: {why}.", group=group)

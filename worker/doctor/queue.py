@@ -36,7 +36,7 @@ _LOCK_WAIT_MS = 500  # on the queue file
 
 def latest(known: list[JobRow]) -> str | None:
     """The latest time in the records, None without records."""
-    times = (at for brief in known for at in (brief["accepted_at"], brief["finished_at"]))
+    times = (at for row in known for at in (row["accepted_at"], row["finished_at"]))
     return max((at for at in times if at), default=None)
 
 
@@ -50,13 +50,13 @@ class Facts:
         settings: Settings,
         now: datetime,
         heartbeat: dict[str, Any] | None,
-        briefs: list[JobRow],
+        rows: list[JobRow],
     ) -> None:
         """Read the facts. Raises OSError."""
         paths = workspace.spool
         self.settings = settings
         self.now = now
-        self.briefs = briefs
+        self.rows = rows
         self.worker = is_held(paths.lock)
         self.runs = bool(heartbeat and heartbeat.get("in_flight"))
         self.paused = paths.paused.exists()
@@ -67,9 +67,9 @@ class Facts:
         self.inbox = _ages((path for path in waiting if path.name not in self.from_elsewhere), now)
         self.requests = _ages(_files(paths.control), now)
         self.rejected = sum(1 for path in _files(paths.rejected) if path.name.endswith(".reason.json"))
-        by_id = {brief["job_id"]: brief for brief in briefs}
+        by_id = {row["job_id"]: row for row in rows}
         active = set(spool.job_ids(paths.active))
-        live = {job_id for job_id, brief in by_id.items() if not _has_ended(brief)}
+        live = {job_id for job_id, row in by_id.items() if not _has_ended(row)}
         # The files change while they are read, so only what a second read confirms counts.
         self.damaged = [i for i in spool.job_ids(paths.results) if i not in by_id and _is_damaged(paths, i)]
         self.copies_alone = [
@@ -79,8 +79,8 @@ class Facts:
         self.queue_file = _queue_problem(paths.queue_db)
 
 
-def _has_ended(brief: JobRow) -> bool:
-    return brief["state"] not in LIVE
+def _has_ended(row: JobRow) -> bool:
+    return row["state"] not in LIVE
 
 
 def _is_damaged(place: Any, job_id: str) -> bool:
@@ -133,9 +133,9 @@ def _queue_problem(path: Path) -> str | None:
 
 def waiting(facts: Facts) -> Iterator[Finding]:
     """Findings about jobs, drops and requests that wait too long, and about a missing worker."""
-    queued = [b for b in facts.briefs if b["state"] == "queued" and not record_cache.is_waiting_replay(b)]
-    live = [brief for brief in facts.briefs if not _has_ended(brief)]
-    ages = [_age_of(brief, facts.now) for brief in queued if _is_due(brief, facts.now)]
+    queued = [b for b in facts.rows if b["state"] == "queued" and not record_cache.is_waiting_replay(b)]
+    live = [row for row in facts.rows if not _has_ended(row)]
+    ages = [_age_of(row, facts.now) for row in queued if _is_due(row, facts.now)]
     waits = len(live) + len(facts.inbox)
     if not facts.worker:
         if waits:
@@ -158,20 +158,20 @@ def _waiting(noun: str, ages: list[timedelta]) -> str:
     return f"{counted(len(ages), noun)}, the oldest for {span(max(ages).total_seconds())}."
 
 
-def _is_due(brief: JobRow, now: datetime) -> bool:
-    return brief["next_attempt_at"] is None or clock.parse(brief["next_attempt_at"]) <= now
+def _is_due(row: JobRow, now: datetime) -> bool:
+    return row["next_attempt_at"] is None or clock.parse(row["next_attempt_at"]) <= now
 
 
 def failed_jobs(facts: Facts) -> Iterator[Finding]:
     """Findings about failed, rejected and retrying jobs, one for each cause."""
-    for cause in record_cache.causes(facts.briefs):
+    for cause in record_cache.causes(facts.rows):
         message = f"{cause['count']} with {cause['code']}; the newest is {cause['newest_job_id']}: {cause['message']}"
         remedy = of_all(cause["remediation"], cause)
         rejected = "JOBS_FROM_ELSEWHERE" if cause["code"] in BROUGHT else "JOBS_REJECTED"
         code = {"failed": "JOBS_FAILED", "rejected": rejected}.get(cause["state"])
         if code is not None:
             yield finding(code, cause["code"], message, remedy=remedy, count=cause["count"])
-    retrying = [(b["error"], _age_of(b, facts.now)) for b in facts.briefs if b["state"] == "retrying" and b["error"]]
+    retrying = [(b["error"], _age_of(b, facts.now)) for b in facts.rows if b["state"] == "retrying" and b["error"]]
     for code in sorted({error["code"] for error, _ in retrying}):
         old = [(error, age) for error, age in retrying if error["code"] == code and age > _LONG_RETRYING]
         if code == "CHILD_START_FAILED":
@@ -182,14 +182,14 @@ def failed_jobs(facts: Facts) -> Iterator[Finding]:
             longest = span(max(age for _, age in old).total_seconds())
             message = f"{len(old)} with {code}, one for {longest}: {error['message']}"
             yield finding("JOBS_RETRYING", code, message, remedy=error["remediation"], count=len(old))
-    unnamed = facts.rejected - sum(1 for brief in facts.briefs if brief["state"] == "rejected")
+    unnamed = facts.rejected - sum(1 for row in facts.rows if row["state"] == "rejected")
     if unnamed > 0:
         message = f"{counted(unnamed, 'file')} without a record."
         yield finding("JOBS_REJECTED", "rejected", message, count=unnamed)
 
 
-def _age_of(brief: JobRow, now: datetime) -> timedelta:
-    return now - clock.parse(brief["accepted_at"]) if brief["accepted_at"] else timedelta()
+def _age_of(row: JobRow, now: datetime) -> timedelta:
+    return now - clock.parse(row["accepted_at"]) if row["accepted_at"] else timedelta()
 
 
 def provenance(facts: Facts) -> Iterator[Finding]:
@@ -201,8 +201,8 @@ def provenance(facts: Facts) -> Iterator[Finding]:
 
 def capacity(facts: Facts) -> Iterator[Finding]:
     """Findings about a large backlog and too many records."""
-    live = sum(1 for brief in facts.briefs if not _has_ended(brief))
-    ended = len(facts.briefs) - live
+    live = sum(1 for row in facts.rows if not _has_ended(row))
+    ended = len(facts.rows) - live
     most_live, most_ended = facts.settings.max_active_jobs, facts.settings.keep_ended_jobs
     if most_live and live > _LARGE_SHARE * most_live:
         yield finding("BACKLOG_LARGE", "queue", f"{live:,} of {most_live:,}.", count=live)

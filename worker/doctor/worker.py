@@ -73,12 +73,12 @@ class Facts:
         self.heartbeat_process = self.http = None
         if self.heartbeat is not None:
             same_run = self.heartbeat.get("boot_id") in (None, self.boot_id)
-            self.heartbeat_process = same_run and _is_python(self.heartbeat["pid"])
+            self.heartbeat_process = same_run and _may_be_worker(self.heartbeat["pid"])
             if self.is_alive and probe_http:
                 self.http = _http_problem(self.heartbeat)
 
 
-def _is_python(pid: int) -> bool | None:
+def _may_be_worker(pid: int) -> bool | None:
     """Whether a process with this id exists and may be a worker, because ids are reused. None when unknown."""
     try:
         command_line = " ".join(psutil.Process(pid).cmdline())

@@ -40,8 +40,7 @@ class ClaudeCode(_JsonHooks):
     }
 
     def file(self, home: Path, environment: Mapping[str, str]) -> Path:
-        moved = environment.get("CLAUDE_CONFIG_DIR")
-        return (Path(moved) if moved else home / ".claude") / "settings.json"
+        return Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "settings.json"
 
     def added(self, text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
         ours = {"type": "command", "command": json_hooks.shell_line(command), "timeout": _SECONDS}
@@ -59,8 +58,7 @@ class Codex:
     moments = ()  # they are hooks
 
     def file(self, home: Path, environment: Mapping[str, str]) -> Path:
-        moved = environment.get("CODEX_HOME")
-        return (Path(moved) if moved else home / ".codex") / "config.toml"
+        return Path(environment.get("CODEX_HOME") or home / ".codex") / "config.toml"
 
     def added(self, text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
         rest = self.removed(text)
@@ -134,8 +132,7 @@ class GeminiCli:
     }
 
     def file(self, home: Path, environment: Mapping[str, str]) -> Path:
-        moved = environment.get("GEMINI_CLI_HOME")
-        return (Path(moved) if moved else home) / ".gemini" / "settings.json"
+        return Path(environment.get("GEMINI_CLI_HOME") or home) / ".gemini" / "settings.json"
 
     def added(self, text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
         # On Windows the shell is PowerShell, which runs a quoted path only after &.

@@ -81,9 +81,8 @@ class OpenCode:
     moments = ("prompts", "files", "failures")
 
     def file(self, home: Path, environment: Mapping[str, str]) -> Path:
-        moved, base = environment.get("OPENCODE_CONFIG_DIR"), environment.get("XDG_CONFIG_HOME")
-        folder = Path(moved) if moved else (Path(base) if base else home / ".config") / "opencode"
-        return folder / "plugins" / "cognee-memory.js"
+        base = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
+        return Path(environment.get("OPENCODE_CONFIG_DIR") or base / "opencode") / "plugins" / "cognee-memory.js"
 
     def added(self, text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
         """The plugin's text. Raises ValueError, with a sentence, for a file that is not ours."""

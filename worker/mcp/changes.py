@@ -26,7 +26,7 @@ from ..calls import memories
 from ..calls.call import Scope
 from ..wording import cut
 from .answer import Answer
-from .reading import memory_of, opened, similar_memories
+from .reading import memory_of, similar_memories, warnings_of
 
 if TYPE_CHECKING:
     from .answer_shapes import Accepted, Asked
@@ -106,7 +106,7 @@ def resolve(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """
     from bridge.search import review
 
-    warnings = opened(workspace)
+    warnings = warnings_of(workspace)
     given = {name: arguments[name] for name in ("verdict", "reason") if name in arguments}
     if given.get("verdict", "list") == "list":
         given.pop("verdict", None)

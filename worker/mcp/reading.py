@@ -196,7 +196,7 @@ def context(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
 
 def read(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """A memory with at most ``PART`` characters of its text. Raises JobError: ARGUMENT_INVALID, MEMORY_NOT_FOUND."""
-    warnings = opened(workspace)
+    warnings = warnings_of(workspace)
     memory = memory_of(workspace, arguments)
     text, start = sections(memory["summary_text"]), arguments["offset"]
     if start > len(text):
@@ -216,7 +216,7 @@ def listed(function: Callable[..., Mapping[str, Any]]) -> Callable[[Workspace, d
     """The function of a tool that gives the list of a call, which has ``warnings``."""
 
     def run(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-        note = _copy(workspace)
+        note = _copy_warnings(workspace)
         found = function(Scope(workspace), **arguments)
         return Answer({**found, "warnings": [*note, *found["warnings"]]})
 
@@ -261,14 +261,14 @@ def memory_of(workspace: Workspace, arguments: dict[str, Any]) -> MemoryText:
     return listing.memory(workspace, f"#{arguments['memory_number']}")
 
 
-def opened(workspace: Workspace) -> list[str]:
-    """What the answer says of the memory here, once it is known to be this user's. Raises JobError as
-    ``trust.settings_of`` and ``following.note``."""
-    return [*_copy(workspace), *waiting_jobs.warnings(workspace)]
+def warnings_of(workspace: Workspace) -> list[str]:
+    """The warnings of an answer: what the copy of a team's memory may lack here, and jobs that wait. Raises JobError as
+    ``trust.settings_of``, also for a workspace that is not this user's, and as ``following.note``."""
+    return [*_copy_warnings(workspace), *waiting_jobs.warnings(workspace)]
 
 
-def _copy(workspace: Workspace) -> list[str]:
-    """As ``opened``, in a team: what the copy here may lack."""
+def _copy_warnings(workspace: Workspace) -> list[str]:
+    """What the copy of a team's memory may lack here. Raises JobError as ``warnings_of``."""
     from bridge.search import following
 
     trust.settings_of(workspace)

@@ -48,7 +48,7 @@ def measure(workspace: Workspace, settings: Settings, own: counters_file.Counter
     heartbeat = heartbeat_file.read(workspace.spool)
     return {
         **_counted(own.as_dict()),
-        **_counted(_with_zeros(counters_file.read(workspace.spool))),
+        **_with_zeros(counters_file.read(workspace.spool)),
         **_worker(workspace, heartbeat, now),
         **_team(workspace, heartbeat, now),
         **_processes(heartbeat or {}),
@@ -58,21 +58,19 @@ def measure(workspace: Workspace, settings: Settings, own: counters_file.Counter
     }
 
 
-def _with_zeros(counted: counters_file.Counted | None) -> counters_file.Counted:
-    """The counters, with zeros for expected events that have not happened: alerts miss the first step of a counter that
-    begins at 1.
+def _with_zeros(counted: counters_file.Counted | None) -> SampleTable:
+    """The counters as samples, with zeros for expected events that have not happened: alerts miss the first step of a
+    counter that begins at 1.
 
     Unreadable counters get no zeros: these would look like a restart, and the next scrape like a burst of jobs.
     """
     if counted is None:
         return {}
-    known = {
-        name: {tuple(labels): value for *labels, value in rows} for name, rows in counted.get("counters", {}).items()
-    }
+    found = _counted(counted)
     for name, labels in _EXPECTED:
-        known.setdefault(name, {}).setdefault(labels, 0)
-    counters = {name: [[*labels, value] for labels, value in rows.items()] for name, rows in known.items()}
-    return {**counted, "counters": counters}
+        if labels not in dict(found.get(name, ())):
+            found[name] = [*found.get(name, ()), (labels, 0)]
+    return found
 
 
 def _one(value: float) -> Samples:

@@ -160,7 +160,7 @@ def explain(answer: Envelope) -> None:
         say("No memory fits the question.")
     for item in answer["items"]:
         if "feedback" in item:
-            say(f"#{item['id']} got feedback: {given(item['feedback'])}.")
+            say(f"#{item['id']} got feedback: {feedback_counts(item['feedback'])}.")
         if "in_code" in item:
             say(f"#{item['id']}: {item['in_code']['remark']}.")
     for error in answer["errors"]:
@@ -176,7 +176,7 @@ def context(answer: Envelope) -> None:
         warn(f"Note: {warning.rstrip('.')}.")
 
 
-def given(feedback: Envelope) -> str:
+def feedback_counts(feedback: Envelope) -> str:
     """The counts of a memory's feedback; empty if there is none."""
     counts = [f"{feedback[verdict]} {verdict}" for verdict in ("helpful", "wrong") if feedback[verdict]]
     return ", ".join(counts)

@@ -138,9 +138,9 @@ def _selected_ids(args: Given, spool_paths: SpoolPaths) -> list[str]:
     return job_ids
 
 
-def _line(brief: JobRow) -> str:
-    error = f"  {brief['error']['code']}" if brief["error"] else ""
-    return f"{brief['job_id']}  {brief['kind'] or '-'}  {brief['state']}{error}"
+def _line(job: JobRow) -> str:
+    error = f"  {job['error']['code']}" if job["error"] else ""
+    return f"{job['job_id']}  {job['kind'] or '-'}  {job['state']}{error}"
 
 
 def _outcome_envelope(args: Given, outcome: requests.Outcome, **more: bool) -> Envelope:

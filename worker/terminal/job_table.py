@@ -35,37 +35,37 @@ JOB_LAYOUT: Layout = {
 }  # fmt: skip
 
 
-def print_jobs(briefs: Sequence[Mapping[str, Any]], now: datetime) -> None:
+def print_jobs(jobs: Sequence[Mapping[str, Any]], now: datetime) -> None:
     """Print a table of jobs."""
-    ids = shown_ids([brief["job_id"] for brief in briefs], columns())
-    table(JOB_COLUMNS, rows_of(ids, briefs, now), **JOB_LAYOUT)
+    ids = shown_ids([job["job_id"] for job in jobs], columns())
+    table(JOB_COLUMNS, rows_of(ids, jobs, now), **JOB_LAYOUT)
 
 
-def rows_of(ids: Sequence[str], briefs: Sequence[Mapping[str, Any]], now: datetime) -> list[tuple[str, ...]]:
+def rows_of(ids: Sequence[str], jobs: Sequence[Mapping[str, Any]], now: datetime) -> list[tuple[str, ...]]:
     """The cells of each job, in the order of ``JOB_COLUMNS``."""
-    return [_row(job_id, brief, now) for job_id, brief in zip(ids, briefs, strict=True)]
+    return [_row(job_id, job, now) for job_id, job in zip(ids, jobs, strict=True)]
 
 
-def _row(job_id: str, brief: Mapping[str, Any], now: datetime) -> tuple[str, ...]:
+def _row(job_id: str, job: Mapping[str, Any], now: datetime) -> tuple[str, ...]:
     return (
         job_id,
-        brief["kind"] or "-",
-        brief["state"],
-        str(brief["attempt"]),
-        age(brief["finished_at"] or brief["accepted_at"], now),
-        shortened(brief["subject"] or "", _ABOUT),
-        _outcome(brief, now),
+        job["kind"] or "-",
+        job["state"],
+        str(job["attempt"]),
+        age(job["finished_at"] or job["accepted_at"], now),
+        shortened(job["subject"] or "", _ABOUT),
+        _outcome(job, now),
     )
 
 
-def _outcome(brief: Mapping[str, Any], now: datetime) -> str:
+def _outcome(job: Mapping[str, Any], now: datetime) -> str:
     """The error, and when the job runs again; or the memories that it made or changed."""
-    waits = brief["state"] == "retrying" and brief["next_attempt_at"]
+    waits = job["state"] == "retrying" and job["next_attempt_at"]
     again = f", again {local(waits, now).partition('(')[2].rstrip(')')}" if waits else ""
-    numbers = brief["memory_numbers"]
+    numbers = job["memory_numbers"]
     made = [f"#{number}" for number in numbers]
     made[MOST_MEMORIES - 1 :] = ["…"] if len(made) == MOST_MEMORIES else []
-    return (brief["error"]["code"] if brief["error"] else ", ".join(made)) + again
+    return (job["error"]["code"] if job["error"] else ", ".join(made)) + again
 
 
 def shown_ids(ids: Sequence[str], width: int | None) -> list[str]:

@@ -197,6 +197,6 @@ def watched(answer: Envelope) -> None:
 @option("--until-idle", "exit when no job waits or runs; exit code 1 if a job failed")
 def watch(args: Given) -> Envelope:
     """Show the queue live until Ctrl-C, or until it is idle."""
-    from .watch import watch as look_on
+    from .watch import watch as watch_queue
 
-    return look_on(args.place, filters_of(args), args.interval, until_idle=args.until_idle, as_json=args.json)
+    return watch_queue(args.place, filters_of(args), args.interval, until_idle=args.until_idle, as_json=args.json)

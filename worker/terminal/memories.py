@@ -17,7 +17,7 @@ from ..calls import memories as calls
 from ..calls.call import Scope
 from ..wording import age, counted, cut, shortened
 from .command_line import Given, added, command, group, limit, named_topic, option, topic, verb
-from .hits import given
+from .hits import feedback_counts
 from .output import Envelope, facts, notes, say, table, warn
 from .process_commands import require_positive, target, writing
 
@@ -29,9 +29,7 @@ group("memories", ["memories list auth", "memories show 12"])
 
 def show_about(answer: Envelope) -> None:
     """Print the decisions below the title of their memory; of a memory without any, how it begins."""
-    if not answer["memories"]:
-        say(f"Nothing is remembered about {answer['file']}.")
-        notes(answer["warnings"])
+    if _is_empty(answer, "memories", f"Nothing is remembered about {answer['file']}."):
         return
     now = clock.now()
     for memory in answer["memories"]:
@@ -72,6 +70,14 @@ def about(args: Given) -> Envelope:
     return envelope.success(file=args.file, memories=memories, total=len(found), warnings=warnings)
 
 
+def _is_empty(answer: Envelope, name: str, none: str) -> bool:
+    """Whether an answer's list is empty; then ``none`` is printed, and the answer's warnings."""
+    if not answer[name]:
+        say(none)
+        notes(answer["warnings"])
+    return not answer[name]
+
+
 def _memory_of(args: Given) -> Workspace:
     """The workspace whose memories a command reads. In a team, what its copy here may lack is said on stderr.
 
@@ -93,9 +99,7 @@ def _list_of(args: Given) -> tuple[Scope, dict[str, Any]]:
 
 def show_memories(answer: Envelope) -> None:
     """Print a page of memories."""
-    if not answer["memories"]:
-        say("No memories." if not answer["total"] else "No more memories.")
-        notes(answer["warnings"])
+    if _is_empty(answer, "memories", "No memories." if not answer["total"] else "No more memories."):
         return
     now = clock.now()
     rows = [
@@ -150,9 +154,8 @@ def _stale(workspace: Workspace, args: Given) -> Envelope:
 
 def show_open_items(answer: Envelope) -> None:
     """Print the open questions and next steps below the title of their topic."""
-    if not answer["items"]:
-        say("Nothing is open: no memory has an open question or a next step that no later one closed.")
-        notes(answer["warnings"])
+    none = "Nothing is open: no memory has an open question or a next step that no later one closed."
+    if _is_empty(answer, "items", none):
         return
     now, topic = clock.now(), None
     for item in answer["items"]:
@@ -189,7 +192,7 @@ def show_memory(answer: Envelope) -> None:
             ("hidden", "It is stored, but queries do not return it." if memory["hidden"] else ""),
             ("made of", memory["migrated_from"] or ""),
             ("became", ", ".join(memory["migrated_to"])),
-            ("feedback", given(memory["feedback"])),
+            ("feedback", feedback_counts(memory["feedback"])),
             ("said", " ".join(one["note"] for one in memory["feedback"]["given"] if one["note"])),
             ("merged", counted(len(memory["sources"]), "memory") if memory["sources"] else ""),
             ("captured", _captured_from(memory["captured_from"])),
@@ -236,9 +239,7 @@ def _captured_from(source: dict[str, Any] | None) -> str:
 
 def show_topics(answer: Envelope) -> None:
     """Print the topics, and which are worth compacting."""
-    if not answer["topics"]:
-        say("No topics.")
-        notes(answer["warnings"])
+    if _is_empty(answer, "topics", "No topics."):
         return
     now = clock.now()
     rows = [

@@ -61,7 +61,7 @@ def watch(
         with screen.context:
             while True:
                 changes = snapshot.refresh()
-                ended.update(brief["state"] for brief in changes if brief["success"] is not None)
+                ended.update(job["state"] for job in changes if job["success"] is not None)
                 screen.show(snapshot, changes)
                 last_alive = time.monotonic() if snapshot.worker["alive"] else last_alive
                 if until_idle and snapshot.is_idle:
@@ -86,7 +86,7 @@ class QueueSnapshot:
         self._workspace = workspace
         self._filters = dict(filters)
         self._states = self._filters.pop("states", ())
-        self._briefs = RecordCache(workspace.spool)
+        self._records = RecordCache(workspace.spool)
         self.subjects = JobSubjects(workspace.spool)
         self._version: int | None = None
         self._points: dict[str, _Point] | None = None
@@ -106,17 +106,17 @@ class QueueSnapshot:
         self._has_requests = control.is_dir() and any(control.glob("[!.]*.json"))
         self.in_inbox = len(waiting(self.paths))
         self.worker = worker_of(self._workspace)
-        version = self._briefs.refresh()
+        version = self._records.refresh()
         if version == self._version:
             return []
         self._version = version
-        self.jobs = filtered(self._briefs.rows(), **self._filters)
+        self.jobs = filtered(self._records.rows(), **self._filters)
         points = {b["job_id"]: (b["generation"], b["state"], b["attempt"]) for b in self.jobs}
         former, self._points = self._points, points
         if former is None:
             return []
-        changed = [brief for brief in self.jobs if former.get(brief["job_id"]) != points[brief["job_id"]]]
-        shown = [brief for brief in changed if not self._states or brief["state"] in self._states]
+        changed = [job for job in self.jobs if former.get(job["job_id"]) != points[job["job_id"]]]
+        shown = [job for job in changed if not self._states or job["state"] in self._states]
         return sorted(shown, key=changed_at)
 
     @property
@@ -129,7 +129,7 @@ class QueueSnapshot:
         """The jobs in the requested states; by default those that have ended or are retrying, because queued jobs
         are only counted."""
         states = self._states or _DEFAULT_STATES
-        return [brief for brief in self.jobs if brief["state"] in states]
+        return [job for job in self.jobs if job["state"] in states]
 
     @property
     def is_idle(self) -> bool:
@@ -137,9 +137,9 @@ class QueueSnapshot:
         return not self._has_requests and not self.in_inbox and not any(row["state"] in LIVE for row in self.jobs)
 
 
-def changed_at(brief: JobRow) -> tuple[str, str]:
+def changed_at(job: JobRow) -> tuple[str, str]:
     """The sort key of a job: the time of its last change, then its id."""
-    return brief["finished_at"] or brief["started_at"] or brief["accepted_at"] or "", brief["job_id"]
+    return job["finished_at"] or job["started_at"] or job["accepted_at"] or "", job["job_id"]
 
 
 def emit(value: Mapping[str, Any], text: str, *, as_json: bool) -> None:
@@ -170,10 +170,10 @@ class _Lines:
         elif state != self._worker:
             emit({"event": "worker", "worker": state}, f"worker {state}", as_json=self._as_json)
         self._worker = state
-        for brief in changes:
-            error = f"  {brief['error']['code']}" if brief["error"] else ""
-            text = f"{brief['state']:9}  {brief['kind'] or '-'}  {brief['job_id']}{error}"
-            emit({"event": "job", "job": brief}, text, as_json=self._as_json)
+        for job in changes:
+            error = f"  {job['error']['code']}" if job["error"] else ""
+            text = f"{job['state']:9}  {job['kind'] or '-'}  {job['job_id']}{error}"
+            emit({"event": "job", "job": job}, text, as_json=self._as_json)
 
 
 def worker_state(worker: Mapping[str, Any]) -> str:
@@ -216,7 +216,7 @@ def picture(snapshot: QueueSnapshot, screen: Console) -> Group:
     room = screen.height - len(parts) - len(running) - len(causes) // 2 - 4
     page = sorted(snapshot.latest, key=changed_at, reverse=True)[: max(3, room)]
     if page:
-        ids = shown_ids([brief["job_id"] for brief in page], screen.width)
+        ids = shown_ids([job["job_id"] for job in page], screen.width)
         rows = rows_of(ids, snapshot.subjects.listed(page), now)
         parts += ["", terminal.fitted(screen, JOB_COLUMNS, rows, **JOB_LAYOUT)]
     return Group(*parts)

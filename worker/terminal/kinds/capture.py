@@ -16,7 +16,6 @@ from jobs.kinds import CAPTURE_TOOLS
 from jobs.spelling import encodable
 
 from ...documents import capture_counts, captured_sessions
-from ...wording import counted
 from ..command_line import IN_MARKDOWN, F, Given, option
 from ..job_commands import job, submits, without_none
 from ..output import Envelope, notes, say, show_blocks
@@ -131,9 +130,7 @@ def _file(args: Given, name: str, job_id: str, number: int) -> dict[str, str | N
 def show_capture(result: Any) -> None:
     """Print the sessions with their memories, the counts, and what to do next; or the result of an undo."""
     if "undone" in result:
-        say(f"{counted(result['undone'], 'memory')} removed, {len(result['revived'])} active again.")
-        for kept in result["kept"]:
-            say(f"  left  {kept['memory_id']}: {kept['reason']}")
+        transfer.show_undone(result, f"removed, {len(result['revived'])} active again")
         return
     show_blocks(captured_sessions(result))
     _texts(result)

@@ -122,12 +122,17 @@ def migrate(args: Given) -> dict[str, bool | int | str | None]:
     return {"dry_run": args.dry_run, "limit": args.limit, "undo": args.undo}
 
 
+def show_undone(result: Envelope, done: str) -> None:
+    """Print how many memories an undo has removed, ``done``, and those that it left."""
+    say(f"{counted(result['undone'], 'memory')} {done}.")
+    for kept in result["kept"]:
+        say(f"  left  {kept['memory_id']}: {kept['reason']}")
+
+
 def show_migrate(result: Any) -> None:
     """Print the outcome of each text, the failures first, or the result of an undo."""
     if "undone" in result:
-        say(f"{counted(result['undone'], 'memory')} undone.")
-        for kept in result["kept"]:
-            say(f"  left  {kept['memory_id']}: {kept['reason']}")
+        show_undone(result, "undone")
         return
     show_blocks(migrated_texts(result))
     say(migration_counts(result))
