@@ -13,9 +13,9 @@ from ..text import passages, turn_words as words
 from ..text.sections import newlines, one_line
 from .session import Speaker, Turn
 
-MAX_CHARACTERS = 320  # of a sentence; a longer one is cut into parts, at a comma or a blank
+MAX_CHARACTERS = 320  # of a sentence; a longer one is cut into parts, at a comma or a blank, with … there
 _MIN_LETTERS = 6
-_WHOLE = 150  # characters of a person's paragraph that is not parted where no capital tells that a sentence begins
+_WHOLE = 150  # characters of a person's paragraph that is not parted: a sentence alone may say the contrary
 _ALONE = 25  # characters; a shorter sentence is kept with the one before it, without which it says little
 
 _FENCE = re.compile(r"^\s*(?:>\s*)?(```+|~~~+)")
@@ -35,6 +35,7 @@ _NO_PROSE = re.compile(
     r"|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE)\b[\]: ]"
     r"|To-do's from the plan have|Implement the plan as specified|(?:How can I resolve this\? )?If you propose a fix"
     r"|(?:DOM Path|HTML Element|React Component): |Position: top="
+    r"|File editing session$|Add \S+ to the chat\?"
     r"|Read file: |(?:Searched codebase|Listed directory|Grep search|Edited file|Cancelled)\b"
     r"|(?:[-*+]|\d+[.)])\s+\[ ?\]\s|Cost: \$\d|Warning: \w+ was requested via|Use --no-stream "
     r"|time=|level=|//|/\*|API Error|\[Request interrupted|\[Image"
@@ -86,7 +87,7 @@ def sentences(text: str, *, joins: bool = False) -> Iterator[str]:
     """
     for paragraph in _paragraphs(text):
         whole = ""
-        is_one = joins and len(paragraph) <= _WHOLE and not paragraph.isascii()
+        is_one = joins and len(paragraph) <= _WHOLE
         for part in [one_line(paragraph)] if is_one else _sentences(paragraph):
             if joins and whole and _is_fragment(part) and len(whole) + len(part) < MAX_CHARACTERS and not _asks(whole):
                 whole += f" {part}"
@@ -167,12 +168,12 @@ def _is_code(line: str) -> bool:
 
 def _parts(sentence: str) -> Iterator[str]:
     while len(sentence) > MAX_CHARACTERS:
-        stop = max(sentence.rfind(mark, MAX_CHARACTERS // 2, MAX_CHARACTERS) for mark in (", ", "; ", "，", "、"))
+        stop = max(sentence.rfind(mark, MAX_CHARACTERS // 2, MAX_CHARACTERS - 1) for mark in (", ", "; ", "，", "、"))
         if stop < 0:
-            stop = sentence.rfind(" ", MAX_CHARACTERS // 2, MAX_CHARACTERS)
-        stop = MAX_CHARACTERS if stop < 0 else stop + 1
-        yield sentence[:stop].strip()
-        sentence = sentence[stop:].strip()
+            stop = sentence.rfind(" ", MAX_CHARACTERS // 2, MAX_CHARACTERS - 1)
+        stop = MAX_CHARACTERS - 1 if stop < 0 else stop + 1
+        yield sentence[:stop].strip() + "…"
+        sentence = "…" + sentence[stop:].strip()
     yield sentence
 
 

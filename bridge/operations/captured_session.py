@@ -212,7 +212,10 @@ def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) 
     if is_beginning or subject_words(given).isdisjoint(subject_words(asked)):
         return summary
     whole = said if said.startswith(given.rstrip("….")) else one_line(given)  # the tool had cut the request
-    return replace(summary, content=summary.content._replace(topic=shortened(whole, MOST_CHARACTERS)))
+    evidence = tuple(each for each in summary.evidence if each.section != "topic" or whole == said)
+    return replace(
+        summary, content=summary.content._replace(topic=shortened(whole, MOST_CHARACTERS)), evidence=evidence
+    )
 
 
 def _beside_notes(summary: SegmentSummary, notes: Sequence[Memory]) -> SegmentSummary:
