@@ -40,11 +40,16 @@ _GENERATED = re.compile(
     r"|^Generate a file named AGENTS\.md|\bcreate a CLAUDE\.md file\b"
 )
 _RULES = re.compile(r"\b(?:MUST|NEVER|CRITICAL|MANDATORY)\b")
-_NOT_MINE = re.compile(r"\byour\b(?!.*(?<![\w'’])(?:i|i['’]\w+|my|me|we|our|us|let['’]?s)(?![\w'’]))", re.IGNORECASE)
+_MINE = re.compile(
+    r"(?<![\w'’])(?:i|i['’]\w+|my|me|we|our|us|let['’]?s|ich|wir|mir|mein\w*|uns|je|j['’]\w+|mon|mes|moi|nous|yo|mi|nos"
+    r"|quiero|necesito|eu|meu|minha|quero|preciso|io|mio|voglio|я|мне|мой|мы|нам)(?![\w'’])|[我咱私僕저우]",
+    re.I,
+)
 _ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
 _WORDS = re.compile(r"[^\W\d_\u0080-\uffff]+|[^\W\d_]")  # a letter that English has not is a word of its own
-_SURELY_ENGLISH = re.compile(
-    r"(?:\b(?:the|and|with|your?|is|are|not|can|this|that|of|to|have|has|be|it)\b[\x00-\x7f]*){2}", re.IGNORECASE
+_LETTER = re.compile(r"[^\W\d_\x00-\x7f]")  # that English has not
+_FOREIGN = re.compile(  # English for sure, which somebody who speaks another language hardly wrote
+    r"(?:[\x00-\x7f]*\b(?:the|and|with|your?|is|are|not|can|this|that|of|to|have|has|be|it)\b){2}[\x00-\x7f]*", re.I
 )
 _OPTION = re.compile(
     r"^[ \t>*_#-]*(?:[^\W\d]{2,12}\s+)?\(?([A-H]|[1-9])(?:[.)]|\s?[:：—–-])[*_\s]+(\S.*)$", re.MULTILINE
@@ -109,11 +114,12 @@ def beats(turns: Sequence[Turn]) -> list[Beat]:
     tells_tools = any(_EDITS.match(tool) for turn in turns for tool in turn.tools)
     prefix = _prefix([turn.text for turn in spoken if turn.speaker == "user"])
     own = {number: of_turn(_own(turn, prefix), number) for number, turn in enumerate(spoken) if turn.speaker == "user"}
-    speaks_english = is_english(one.text for said in own.values() for one in said)
+    others = [number for number in own if _LETTER.search(spoken[number].text)]
+    speaks_english = 2 * len(others) <= len(own) and is_english(one.text for said in own.values() for one in said)
     found: list[Beat] = []
     before = ""  # the assistant's last words
     for asked, answered in _exchanges(spoken):
-        mine = [one for number in asked for one in own[number] if speaks_english or not _is_pasted_english(one.text)]
+        mine = [one for number in asked for one in own[number] if speaks_english or not _FOREIGN.fullmatch(one.text)]
         beat = _beat(spoken, asked, answered, mine, prefix, tells_tools)
         answer = "\n\n".join(spoken[number].text for number in answered)
         _add(found, beat, before, tells_tools)
@@ -138,11 +144,6 @@ def is_english(said: Iterable[str]) -> bool:
     """Whether somebody speaks English: of a few words alone, such as "bun test supports mocking", nobody can tell."""
     found = _WORDS.findall(" ".join(said).lower())
     return len([word for word in found if len(word) > 1 and word in STOP_WORDS]) > _ENGLISH * len(found)
-
-
-def _is_pasted_english(text: str) -> bool:
-    """Whether a sentence is English for sure, which somebody who speaks another language hardly wrote."""
-    return _SURELY_ENGLISH.search(text) is not None and is_english([text])
 
 
 def _beat(
@@ -248,13 +249,13 @@ def _withdraw_what_was_replaced(found: Sequence[Beat]) -> None:
 
 
 def _prefix(prompts: Sequence[str]) -> str:
-    """What several prompts begin with word for word: a product wrote it. Empty if there is none."""
+    """The sentences that several prompts begin with word for word: a product wrote them. Empty if there are none."""
     starts = [prompt for prompt in prompts if len(prompt) > OPENING]
     for one, other in itertools.pairwise(starts):
         if one[:OPENING] == other[:OPENING]:
             alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
             same = "".join(character for character, _ in alike)
-            return same[: same.rfind("\n") + 1] or same
+            return same[: max(same.rfind(stop) for stop in ("\n", ". ", "。")) + 1]
     return ""
 
 
@@ -270,10 +271,13 @@ def _own(turn: Turn, prefix: str) -> Turn:
     elif sum(map(len, sentences(turn.text))) < _PROSE * len(turn.text):
         parts = [*parts[:1], *parts[1:][-1:]]  # between them stands what is no prose, and what belongs to it
     most = _LONG if len(turn.text) <= _TALK else 0
-    first = [part for part in parts[:1] if words.begins("orders", part) and not _PASTED.search(part)]
-    rest = [part for part in parts[len(first) :] if len(part) <= most or not _is_paste(part)]
-    rest = [part for part in rest if part is parts[0] or not _NOT_MINE.search(one_line(part))]
-    return replace(turn, text="\n\n".join([*first, *rest]))
+    own, is_own = [], True
+    for at, part in enumerate(parts):
+        is_order = not at and words.begins("orders", part) and not _PASTED.search(part)
+        goes_on = is_own or _MINE.search(part) is not None  # a paste ends where somebody says "I"
+        is_own = is_order or (goes_on and (len(part) <= most or not _is_paste(part)))
+        own += [part] * is_own
+    return replace(turn, text="\n\n".join(own))
 
 
 def _is_paste(part: str) -> bool:

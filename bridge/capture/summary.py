@@ -74,8 +74,6 @@ def summarise(segment: Segment) -> SegmentSummary:
     evidence += [Evidence("open_questions", one.text, one.place) for one in opens]
     evidence += [Evidence("next_steps", one.text, one.place) for one in left]
     has_subject = topic != UNKNOWN
-    if has_subject and not any(HEADING.match(turn.text) for turn in spoken if turn.speaker == "user"):
-        evidence.append(Evidence("topic", topic, spoken[0].place))
     return SegmentSummary(
         content=Content(
             topic=topic,

@@ -212,10 +212,7 @@ def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) 
     if is_beginning or subject_words(given).isdisjoint(subject_words(asked)):
         return summary
     whole = said if said.startswith(given.rstrip("….")) else one_line(given)  # the tool had cut the request
-    evidence = tuple(each for each in summary.evidence if each.section != "topic" or whole == said)
-    return replace(
-        summary, content=summary.content._replace(topic=shortened(whole, MOST_CHARACTERS)), evidence=evidence
-    )
+    return replace(summary, content=summary.content._replace(topic=shortened(whole, MOST_CHARACTERS)))
 
 
 def _beside_notes(summary: SegmentSummary, notes: Sequence[Memory]) -> SegmentSummary:

@@ -37,12 +37,16 @@ _PASTED = re.compile(
 )
 # What looks like a path: "Next.js/Nuxt.js", a place in a trace, what is made; a session's log, named by its day.
 _NO_FILE = re.compile(r"^\.|\.o$|node_modules|^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]*$")
+# An error message that somebody pasted, and no word of what is wanted.
+_STATEMENT = re.compile(
+    r"(?i:(?=.*\b(?:is|are|was|were|can|cannot|could|has|have|had|not|failed|found)\b)"
+    r'(?!.*\b(?:i|we|my|me|our|us|you|please|want|need|should)\b))"[A-Z][\x00-\x7f]+\."'
+)
 _CUT = re.compile(r"^…|(?:…|\.\.\.)$")  # a sentence that is cut may say the contrary
 _ADDRESS = re.compile(r"https?://\S+|@\S+")  # alone, these ask nothing
 LAST_NUMBER = re.compile(r"(\d+)\D*(?: – |$)")  # of each place
 
 RULES = "rules"  # the method without a model
-AS_TITLE = "# "  # before a title that the rules made of what was said
 
 Became = Mapping[int, Mapping[str, str]]  # number -> what became of the memory's decisions, by their words
 Words = frozenset[str]
@@ -104,14 +108,13 @@ def line_of(
         answer = _last_answer(newest)
         requests = _requests(parts, became, said_at, often, newer)
         asked = _quoted(requests, most - len(answer.encode()))
-        said = " – ".join(filter(None, [asked, asked and answer]))
+        said = " … – ".join(filter(None, [asked, asked and answer]))  # it may answer another request
     else:
         context = newest.content.context.partition("\n")[0] if newest.content else ""
         is_said = _named(context) >= _LEAST_SAID and not is_order(context)
         said = shortened(context if is_said else gist(newest, became.get(newest.number, {})), most)
     topic = title(parts[-1])
-    is_said = captured[newest.number] == RULES and AS_TITLE + topic in said_at.get(parts[-1].number, ())
-    is_named = _is_name(topic) and _opening(topic) not in often and not is_said
+    is_named = _is_name(topic) and _opening(topic) not in often
     words = ": ".join(filter(None, [beside(topic, said) if is_named else "", said]))
     if not said or _named(words) < _LEAST_SAID:
         return None
@@ -129,8 +132,8 @@ def _last_answer(newest: Memory) -> str:
 def _requests(
     parts: Sequence[Memory], became: Became, said_at: SaidAt, often: set[str], newer: list[Words]
 ) -> list[tuple[str, bool]]:
-    """What the person asked in a session, in order, and whether it names a subject; what was asked again later is left
-    out, and so is what a loop asks, what was pasted and what cannot be understood alone."""
+    """What the person asked in a session, quoted, in order, and whether it names a subject; what was asked again later
+    is left out, and so is what a loop asks, what was pasted and what cannot be understood alone."""
     found: list[tuple[int, int, int, str]] = []
     for memory in parts:
         places = said_at.get(memory.number)  # what has none is the title, and nobody's words
@@ -141,10 +144,12 @@ def _requests(
                 found.append((memory.number, place[min(part, len(place) - 1)], at, said))
     told: list[tuple[str, bool]] = []
     for *_, said in sorted(found, reverse=True):
-        marked = _NOT_OWN.match(said)
-        own = said if marked is None else marked[1] if _named(marked[1]) >= _LEAST_SAID else marked[3]
-        said = own if marked and (own, marked[2]) == (marked[1], "offered") else said
-        request = turn_words.without_courtesy(own)
+        own, kind, other = marked.groups() if (marked := _NOT_OWN.match(said)) else (said, "", "")
+        is_whole = _named(own) >= _LEAST_SAID
+        quoted = f'"{own}"' * bool(own)
+        if kind and not (is_whole and kind == "offered"):
+            quoted = f'{quoted} ({kind}: "{other}")'.lstrip()
+        request = turn_words.without_courtesy(own if is_whole or not kind else other)
         about = subject_words(request)
         is_known = any(len(about & later) >= max(_ALIKE * len(about), _LEAST_SAID) for later in newer)
         is_left_out = is_known or _opening(said) in often or is_order(said) or said.endswith((":", "："))
@@ -153,29 +158,26 @@ def _requests(
         newer.append(about)
         is_question = _asks(said) and len(said) - len(request) < _ASKS_FOR
         is_aside = turn_words.is_errand(request) or turn_words.says("persists", said)
-        told.append((said, not (is_question or (is_aside and _named(request) < _MUCH))))
-    return [each for each in told[::-1] if not _CUT.search(_NOT_OWN.sub(r"\1", each[0]))]
+        if not _CUT.search(own):
+            told.append((quoted, not (is_question or (is_aside and _named(request) < _MUCH))))
+    return told[::-1]
 
 
 def _quoted(requests: Sequence[tuple[str, bool]], room: int) -> str:
-    """Those that fit: the first one and the last ones, then what names most; none if nothing names a subject."""
+    """Those that fit: the first one and the last ones, then what names most; none if nothing names a subject, or asks
+    for anything."""
+    if all(_STATEMENT.fullmatch(request) for request, _ in requests):
+        return ""
     named = [at for at, (_, is_named) in enumerate(requests) if is_named]
     ends = {*named[:1], *named[-1:], len(requests) - 1}
     worth = {at: (at in ends, _named(requests[at][0])) for at in {*named, *ends} if named}
     told: list[int] = []
     for at in sorted(worth, key=worth.__getitem__, reverse=True):
         longer = sorted([*told, at])
-        text = "asked: " + _LEFT_OUT.join(_in_quotes(requests[each][0]) for each in longer)
+        text = "asked: " + _LEFT_OUT.join(requests[each][0] for each in longer)
         if len(text.encode()) <= room:
             told = longer
-    return "asked: " + _LEFT_OUT.join(_in_quotes(requests[each][0]) for each in told) if told else ""
-
-
-def _in_quotes(said: str) -> str:
-    """What the person said, in quotes; the offer or the plan that the person took, as what it is."""
-    if (marked := _NOT_OWN.match(said)) is None:
-        return f'"{said}"'
-    return f'"{marked[1]}" '.removeprefix('"" ') + f'({marked[2]}: "{marked[3]}")'
+    return "asked: " + _LEFT_OUT.join(requests[each][0] for each in told) if told else ""
 
 
 def _is_name(topic: str) -> bool:

@@ -26,7 +26,6 @@ from ..text.sections import one_line
 from . import listing, standings
 from .prompt_note import quoted_line
 from .session_line import (
-    AS_TITLE,
     LAST_NUMBER,
     RULES,
     Became,
@@ -76,10 +75,7 @@ def session_start(workspace: Workspace, branch: str | None, max_tokens: int = MA
 def _said_at(memory: Memory, evidence: Iterable[tuple[str, int, str]]) -> dict[str, list[int]]:
     """Where the lines of a captured memory were said, by their words."""
     content = memory.content
-    lines: dict[str, Sequence[str]] = {}
-    if content is not None:
-        lines = {"topic": [AS_TITLE + content.topic], "context": content.context.split("\n")}
-        lines["decisions"] = content.decisions
+    lines = {"context": content.context.split("\n"), "decisions": content.decisions} if content else {}
     told = {(section, at): one_line(line) for section, all_of in lines.items() for at, line in enumerate(all_of)}
     places = ((told.get((section, at)), LAST_NUMBER.findall(place)) for section, at, place in evidence)
     return {line: [*map(int, at)] for line, at in places if line and at}

@@ -58,7 +58,7 @@ def test_each_of_the_seven_newest_sessions_says_what_was_asked_its_last_answer_a
     older = [captured(number, decisions=(), context=request(number))
              for number in range(8, 0, -1)]  # fmt: skip
     text = block([newest, *older], None, captured=by_rules(*range(10)))
-    said = f'2026-11-20, #9: {quoted(WHOLE)} – last answer: "{REPORT}"'
+    said = f'2026-11-20, #9: {quoted(WHOLE)} … – last answer: "{REPORT}"'
     first = f"{said} (tray/keyring.py, app/tokens.py, lib/enum.py, README.md)"
     assert shown(text, "Sessions, the newest first") == [first]
     assert "## Earlier, perhaps changed since\n> - 2026-11-20, #8: " in text
