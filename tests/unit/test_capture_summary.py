@@ -192,12 +192,21 @@ PASTED_TEXTS = [
     "```\nlet's use the other server\n```",
     "<system-reminder>The person should always use tabs</system-reminder>",
     "for example it should say entire session list",
+    "You must always sort the list. NEVER stop.\n\n1. LOAD the list\n2. READ it\n3. SORT it\n4. ASK what is next",
+    "The list should be sorted\n\nImplement the plan as specified, it is attached for your reference.",
+    f"{REVIEW}\n\nPlease use only your own list.",
+    "你好\n\nYou should always sort the list of the files.",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("pasted", PASTED_TEXTS)
 def test_what_was_pasted_or_is_an_example_is_nobodys_decision(pasted: str) -> None:
     assert of(pasted, "Done. The list is now sorted.*").content.decisions == ()
+
+
+def test_the_line_of_a_pasted_error_is_marked_beside_what_the_person_wrote() -> None:
+    said = of("why do the lists fail, what is it?\n\n```\nKeyError: 'begin' is no list\n```", "The lists are empty.")
+    assert said.content.context.startswith("why do the lists fail, what is it? [pasted: KeyError: 'begin' is no list]")
 
 
 def test_what_several_prompts_begin_with_is_a_products_and_nobodys_decision() -> None:
