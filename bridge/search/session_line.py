@@ -43,7 +43,7 @@ _STATEMENT = re.compile(
     r'(?!.*\b(?:i|we|my|me|our|us|you|please|want|need|should)\b))"[A-Z][\x00-\x7f]+\."'
 )
 _CUT = re.compile(r"^…|(?:…|\.\.\.)$")  # a sentence that is cut may say the contrary
-_ADDRESS = re.compile(r"https?://\S+|@\S+")  # alone, these ask nothing
+_ADDRESS = re.compile(r"https?://\S+|@\S+|\S+\.(?:app|com|dev|io|net|org)\b")  # alone, these ask nothing
 LAST_NUMBER = re.compile(r"(\d+)\D*(?: – |$)")  # of each place
 
 RULES = "rules"  # the method without a model
