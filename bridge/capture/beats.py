@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from ..text import passages, turn_words as words
 from ..text.query_words import subject_words
 from ..text.sections import newlines, one_line
+from ..text.terms import STOP_WORDS
 from .kept_turns import OPENING
-from .sentences import Sentence, of_turn
+from .sentences import Sentence, of_turn, sentences
 from .session import ANSWERED, Turn
 
 _EDITS = re.compile(
@@ -29,9 +30,27 @@ _LONG = 140  # characters; a longer paragraph that speaks to nobody was written 
 _DOCUMENT = 800  # characters; a longer turn with headings or a list is a document
 _STATEMENT = 160  # characters of a short turn
 _TALK = 400  # characters; in a longer turn, each paragraph is looked at
+_PROSE = 0.75  # of the characters of a turn without code or logs
 _STRUCTURE = re.compile(r"^[ \t]*(?:#{1,6} |[-*+] |\d{1,2}[.)] |\|)", re.MULTILINE)
 _MOST_STRUCTURE = 3  # such lines in what a person writes
 _PASTED = re.compile(r"\bline \d+|\b[\w/-]{1,200}\.\w{1,5}:\d+|^[^\w\n]*Consider\b|\((?:e\.g\.|i\.e\.)", re.MULTILINE)
+# What a tool or an agent's activation says in the person's place: a template, or rules in capitals before a list.
+_GENERATED = re.compile(
+    r"\bImplement the plan as specified\b|^Please implement the code as described by the comment on "
+    r"|^Generate a file named AGENTS\.md|\bcreate a CLAUDE\.md file\b"
+)
+_RULES = re.compile(r"\b(?:MUST|NEVER|CRITICAL|MANDATORY)\b")
+_MINE = re.compile(
+    r"(?<![\w'’])(?:i|i['’]\w+|my|me|we|our|us|let['’]?s|ich|wir|mir|mein\w*|uns|je|j['’]\w+|mon|mes|moi|nous|yo|mi|nos"
+    r"|quiero|necesito|eu|meu|minha|quero|preciso|io|mio|voglio|я|мне|мой|мы|нам)(?![\w'’])|[我咱私僕저우]",
+    re.I,
+)
+_ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
+_WORDS = re.compile(r"[^\W\d_\u0080-\uffff]+|[^\W\d_]")  # a letter that English has not is a word of its own
+_LETTER = re.compile(r"[^\W\d_\x00-\x7f]")  # that English has not
+_FOREIGN = re.compile(  # English for sure, which somebody who speaks another language hardly wrote
+    r"(?:[\x00-\x7f]*\b(?:the|and|with|your?|is|are|not|can|this|that|of|to|have|has|be|it)\b){2}[\x00-\x7f]*", re.I
+)
 _OPTION = re.compile(
     r"^[ \t>*_#-]*(?:[^\W\d]{2,12}\s+)?\(?([A-H]|[1-9])(?:[.)]|\s?[:：—–-])[*_\s]+(\S.*)$", re.MULTILINE
 )
@@ -63,16 +82,18 @@ _ANSWERED = re.compile(rf"^(\S.*[?？]){ANSWERED}(\S.*)$", re.MULTILINE)
 @dataclass(slots=True)
 class Beat:
     """``asked`` are the person's own sentences, ``answered`` the assistant's; ``request`` is the whole turn, at
-    ``place``. ``taken`` is the text of the option or offer that the person took (``chosen``: an option), ``offer`` what
-    the answer offers. ``changed``: files were changed for it. ``done``: that, or, where nothing is known of tools, the
-    answer says so. ``short`` are the numbers of the person's short turns. ``answers`` are questions that a tool
-    put to the person, each with the answer and its place. ``is_denied``: the next turn may say that it is not so."""
+    ``place``. ``taken`` is the text of the option or offer that the person took (``chosen``: an option), ``consent``
+    the words with which; ``offer`` what the answer offers. ``changed``: files were changed for it. ``done``: that, or,
+    where nothing is known of tools, the answer says so. ``short`` are the numbers of the person's short turns.
+    ``answers`` are questions that a tool put to the person, each with the answer and its place. ``is_denied``: the next
+    turn may say that it is not so."""
 
     asked: list[Sentence]
     answered: list[Sentence]
     request: str = ""
     place: str = ""
     taken: str = ""
+    consent: str = ""
     chosen: bool = False
     changed: bool = False
     done: bool = False
@@ -92,10 +113,14 @@ def beats(turns: Sequence[Turn]) -> list[Beat]:
     spoken = [turn for turn in turns if not turn.part]
     tells_tools = any(_EDITS.match(tool) for turn in turns for tool in turn.tools)
     prefix = _prefix([turn.text for turn in spoken if turn.speaker == "user"])
+    own = {number: of_turn(_own(turn, prefix), number) for number, turn in enumerate(spoken) if turn.speaker == "user"}
+    others = [number for number in own if _LETTER.search(spoken[number].text)]
+    speaks_english = 2 * len(others) <= len(own) and is_english(one.text for said in own.values() for one in said)
     found: list[Beat] = []
     before = ""  # the assistant's last words
     for asked, answered in _exchanges(spoken):
-        beat = _beat(spoken, asked, answered, prefix, tells_tools)
+        mine = [one for number in asked for one in own[number] if speaks_english or not _FOREIGN.fullmatch(one.text)]
+        beat = _beat(spoken, asked, answered, mine, prefix, tells_tools)
         answer = "\n\n".join(spoken[number].text for number in answered)
         _add(found, beat, before, tells_tools)
         before = answer or before
@@ -115,8 +140,15 @@ def _exchanges(spoken: Sequence[Turn]) -> Iterable[tuple[list[int], list[int]]]:
         yield asked, answered
 
 
-def _beat(spoken: Sequence[Turn], asked: list[int], answered: list[int], prefix: str, tells_tools: bool) -> Beat:
-    own = [one for number in asked for one in of_turn(_own(spoken[number], prefix), number)]
+def is_english(said: Iterable[str]) -> bool:
+    """Whether somebody speaks English: of a few words alone, such as "bun test supports mocking", nobody can tell."""
+    found = _WORDS.findall(" ".join(said).lower())
+    return len([word for word in found if len(word) > 1 and word in STOP_WORDS]) > _ENGLISH * len(found)
+
+
+def _beat(
+    spoken: Sequence[Turn], asked: list[int], answered: list[int], own: list[Sentence], prefix: str, tells_tools: bool
+) -> Beat:
     own = [one for one in own if not words.begins("roles", one.text)]
     said = [one for number in answered for one in of_turn(spoken[number], number)]
     answers = [spoken[number] for number in answered]
@@ -153,19 +185,18 @@ def _add(found: list[Beat], beat: Beat, before: str, tells_tools: bool) -> None:
     if last is not None and _denies(beat, last):
         last.is_denied = True
     beat.taken = _taken_option(request, before) if last is not None and last.offer else ""
-    beat.chosen = bool(beat.taken)
+    beat.chosen, beat.consent = bool(beat.taken), one_line(request)
     beat.done = beat.done or (beat.chosen and not tells_tools)
     if last is None or beat.chosen:
         found.append(beat)
     elif beat.answers and not beat.asked:  # a tool's question is a part of the work
         _go_on(last, beat)
     elif last.offer and words.begins("accepts", request):
-        taken = f"{last.offer} {one_line(request)}"
         if last.done:
-            beat.taken = taken
+            beat.taken = last.offer
             found.append(beat)
         else:
-            last.taken = last.taken or taken
+            last.taken, last.consent = (last.taken, last.consent) if last.taken else (last.offer, beat.consent)
             _go_on(last, beat)
     elif words.begins("continues", request) or (words.is_empty(request) and not words.begins("retracts", request)):
         if not last.done:
@@ -218,25 +249,35 @@ def _withdraw_what_was_replaced(found: Sequence[Beat]) -> None:
 
 
 def _prefix(prompts: Sequence[str]) -> str:
-    """What several prompts begin with word for word: a product wrote it. Empty if there is none."""
+    """The sentences that several prompts begin with word for word: a product wrote them. Empty if there are none."""
     starts = [prompt for prompt in prompts if len(prompt) > OPENING]
     for one, other in itertools.pairwise(starts):
         if one[:OPENING] == other[:OPENING]:
             alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
             same = "".join(character for character, _ in alike)
-            return same[: same.rfind("\n") + 1] or same
+            return same[: max(same.rfind(stop) for stop in ("\n", ". ", "。")) + 1]
     return ""
 
 
 def _own(turn: Turn, prefix: str) -> Turn:
-    """A turn of the person without what was pasted into it."""
-    parts = re.split(r"\n\s*\n", _ANSWERED.sub("", newlines(turn.text.removeprefix(prefix))).strip())
-    if len(turn.text) > _DOCUMENT and len(_STRUCTURE.findall(turn.text)) > _MOST_STRUCTURE:
+    """A turn of the person without what was pasted into it; nothing of one that a tool or an agent generated."""
+    has_structure = len(_STRUCTURE.findall(turn.text)) > _MOST_STRUCTURE
+    if _GENERATED.search(turn.text) or (has_structure and _RULES.search(turn.text)):
+        return replace(turn, text="")
+    text = _FENCED.sub("\n\n", _ANSWERED.sub("", newlines(turn.text.removeprefix(prefix))))
+    parts = re.split(r"\n\s*\n", text.strip())
+    if len(turn.text) > _DOCUMENT and has_structure:
         parts = [part for part in parts[:1] if not _STRUCTURE.search(part)]
+    elif sum(map(len, sentences(turn.text))) < _PROSE * len(turn.text):
+        parts = [*parts[:1], *parts[1:][-1:]]  # between them stands what is no prose, and what belongs to it
     most = _LONG if len(turn.text) <= _TALK else 0
-    first = [part for part in parts[:1] if words.begins("orders", part) and not _PASTED.search(part)]
-    rest = [part for part in parts[len(first) :] if len(part) <= most or not _is_paste(part)]
-    return replace(turn, text="\n\n".join([*first, *rest]))
+    own, is_own = [], True
+    for at, part in enumerate(parts):
+        is_order = not at and words.begins("orders", part) and not _PASTED.search(part)
+        goes_on = is_own or _MINE.search(part) is not None  # a paste ends where somebody says "I"
+        is_own = is_order or (goes_on and (len(part) <= most or not _is_paste(part)))
+        own += [part] * is_own
+    return replace(turn, text="\n\n".join(own))
 
 
 def _is_paste(part: str) -> bool:

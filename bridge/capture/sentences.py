@@ -9,14 +9,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..text import passages, turn_words as words
+from ..text import passages
 from ..text.sections import newlines, one_line
 from .session import Speaker, Turn
 
-MAX_CHARACTERS = 320  # of a sentence; a longer one is cut into parts, at a comma or a blank
+MAX_CHARACTERS = 320  # of a sentence; a longer one is cut into parts, at a comma or a blank, with … there
 _MIN_LETTERS = 6
-_WHOLE = 150  # characters of a person's paragraph that is not parted where no capital tells that a sentence begins
-_ALONE = 25  # characters; a shorter sentence is kept with the one before it, without which it says little
+_WHOLE = 150  # characters of a person's paragraph that is not parted: a sentence alone may say the contrary
 
 _FENCE = re.compile(r"^\s*(?:>\s*)?(```+|~~~+)")
 # Blocks that tools put into what a person says, and a person's parts that are to be private.
@@ -29,12 +28,13 @@ _BULLET = re.compile(r"^\s*(?:[-*+•–]|\(?\d{1,2}[.)]|\[[ xX]?\])\s+(?:\[[ xX
 # Lines that are no prose: headings, tables, rules, quotations, prompts of a shell, patches, traces, dated log lines.
 _NO_PROSE = re.compile(
     r"\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$|>|[$%❯»] |@@ |[+-]{2,3} \S|diff --git|index [0-9a-f]{6,}|\d+(?:→|:|\t)"
-    r"|Traceback \(|File \"[^\"]+\", line \d|at \S+[.(/<]\S* ?\(?|at [\w.<>$ ]+ \(|\.{3} \d+ more"
+    r"|@?echo[ .]|::|Traceback \(|File \"[^\"]+\", line \d|at \S+[.(/<]\S* ?\(?|at [\w.<>$ ]+ \(|\.{3} \d+ more"
     r"|Caused by:|goroutine \d|panic: "
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,\s]|\[\d\d/\d\d/|\^+\s*$"
     r"|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE)\b[\]: ]"
     r"|To-do's from the plan have|Implement the plan as specified|(?:How can I resolve this\? )?If you propose a fix"
     r"|(?:DOM Path|HTML Element|React Component): |Position: top="
+    r"|File editing session$|Add \S+ to the chat\?"
     r"|Read file: |(?:Searched codebase|Listed directory|Grep search|Edited file|Cancelled)\b"
     r"|(?:[-*+]|\d+[.)])\s+\[ ?\]\s|Cost: \$\d|Warning: \w+ was requested via|Use --no-stream "
     r"|time=|level=|//|/\*|API Error|\[Request interrupted|\[Image"
@@ -81,27 +81,12 @@ def of_turn(turn: Turn, number: int) -> list[Sentence]:
 
 
 def sentences(text: str, *, joins: bool = False) -> Iterator[str]:
-    """The sentences of the prose in a text, in order, each on one line. With ``joins``, a fragment stays with the
-    sentence before it, as people write: "I don't want another service just for this. Postgres then."
+    """The sentences of the prose in a text, in order, each on one line. With ``joins``, a short paragraph is one, as
+    people write: "I don't want another service just for this. Postgres then."
     """
     for paragraph in _paragraphs(text):
-        whole = ""
-        is_one = joins and len(paragraph) <= _WHOLE and not paragraph.isascii()
-        for part in [one_line(paragraph)] if is_one else _sentences(paragraph):
-            if joins and whole and _is_fragment(part) and len(whole) + len(part) < MAX_CHARACTERS and not _asks(whole):
-                whole += f" {part}"
-                continue
-            if _says_something(whole):
-                yield whole
-            whole = part
-        if _says_something(whole):
-            yield whole
-
-
-def _is_fragment(part: str) -> bool:
-    """Whether a sentence is too short to be understood alone, and yet says something."""
-    says = sum(map(str.isalnum, part)) >= _MIN_LETTERS and not words.is_empty(part)
-    return len(part) < _ALONE and says and not _asks(part)
+        is_one = joins and len(paragraph) <= _WHOLE
+        yield from filter(_says_something, [one_line(paragraph)] if is_one else _sentences(paragraph))
 
 
 def _asks(text: str) -> bool:
@@ -167,12 +152,12 @@ def _is_code(line: str) -> bool:
 
 def _parts(sentence: str) -> Iterator[str]:
     while len(sentence) > MAX_CHARACTERS:
-        stop = max(sentence.rfind(mark, MAX_CHARACTERS // 2, MAX_CHARACTERS) for mark in (", ", "; ", "，", "、"))
+        stop = max(sentence.rfind(mark, MAX_CHARACTERS // 2, MAX_CHARACTERS - 1) for mark in (", ", "; ", "，", "、"))
         if stop < 0:
-            stop = sentence.rfind(" ", MAX_CHARACTERS // 2, MAX_CHARACTERS)
-        stop = MAX_CHARACTERS if stop < 0 else stop + 1
-        yield sentence[:stop].strip()
-        sentence = sentence[stop:].strip()
+            stop = sentence.rfind(" ", MAX_CHARACTERS // 2, MAX_CHARACTERS - 1)
+        stop = MAX_CHARACTERS - 1 if stop < 0 else stop + 1
+        yield sentence[:stop].strip() + "…"
+        sentence = "…" + sentence[stop:].strip()
     yield sentence
 
 

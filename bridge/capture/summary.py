@@ -17,25 +17,24 @@ from dataclasses import replace
 
 from ..memory import Content, References, TimeScope
 from ..text import turn_words as words
+from ..text.error_lines import error_lines
 from ..text.query_words import subject_words
 from ..text.references import classify
 from ..text.sections import one_line, shortened
-from ..text.terms import STOP_WORDS
-from .beats import Beat, beats, plain, told
+from .beats import Beat, beats, is_english, plain, told
 from .sentences import Sentence
 from .session import Evidence, Segment, SegmentSummary, Turn
 from .title import COMMON, HEADING, UNKNOWN, title
 
 ARROW = " → "
-NEXT = " · "  # between what was asked first and last
+# Before words that are not the person's own; a bracket ends them.
+OFFERED, PLAN, PASTED = "[offered: ", "[plan: ", "[pasted: "
+NEXT, TO = " · ", " – "  # between what was asked first and last, and between their places
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
-_TAKEN, _OFFERED = 200, re.compile(r"^(.*?[?？])\s*(.+)$")  # characters of a yes and its offer, of which it is made
 _UNANSWERED = 320  # characters of a request that nobody answered
 _CUT = (":", "：", "…", "...", ".")
-_PREAMBLE = 300  # characters in which a plan's heading stands: "Implement the following plan:"
 _LEAST_ALONE, _MUCH = 3, 5  # words of a request that is understood without what came of it, or says much
 _MOST_DECISIONS = 6
-_ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
 _CONTEXT = 480  # characters; about 120 tokens
 _FURTHER, _OPENING = 360, 40  # characters of further requests; of a request by which it is known
 _CLAIMS = re.compile(  # more than an answer can know
@@ -43,8 +42,9 @@ _CLAIMS = re.compile(  # more than an answer can know
     r"|\bвсе\b|全部|所有|すべて|全て|모든", re.IGNORECASE
 )  # fmt: skip
 _HEAD, _NOW = 25, re.compile(r"\b(?:now|no longer|теперь)\b", re.IGNORECASE)  # what is so now is only claimed
+_ERROR = re.compile(r"(?:error|exception)\b[^.]{0,40}:", re.IGNORECASE)  # as nobody writes by hand
 _CREDENTIALS = re.compile(r"://\S*@")
-_STOPS = (".", "。", "…", "`", ")", "！", "!")
+_STOPS = (".", "。", "`", ")", "！", "!")
 _BRIEF_OUTCOME = 145  # characters where two beats are one line
 
 
@@ -59,8 +59,8 @@ def summarise(segment: Segment) -> SegmentSummary:
     spoken = [turn for turn in segment.turns if not turn.part]
     found = beats(segment.turns)
     holding = [beat for beat in found if not beat.is_withdrawn]
-    is_english = _is_english(found)
-    pairs = [(beat, pair) for beat in holding for pair in _decisions(beat, is_english)][-_MOST_DECISIONS:]
+    speaks_english = is_english(one.text for beat in found for one in beat.asked)
+    pairs = [(beat, pair) for beat in holding for pair in _decisions(beat, speaks_english)][-_MOST_DECISIONS:]
     others = [beat for beat in holding if all(beat is not decided for decided, _ in pairs)]
     lines = _context(others, in_one_line=not pairs)
     lines += _further(holding, " ".join([*(quote for _, (quote, _, _) in pairs), *(text for text, _ in lines)]))
@@ -91,13 +91,7 @@ def summarise(segment: Segment) -> SegmentSummary:
     )
 
 
-def _is_english(found: Sequence[Beat]) -> bool:
-    """Whether the person speaks English: of a few words alone, such as "bun test supports mocking", nobody can tell."""
-    said = " ".join(one.text for beat in found for one in beat.asked).lower().split()
-    return len([word for word in said if len(word) > 1 and word in STOP_WORDS]) > _ENGLISH * len(said)
-
-
-def _decisions(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
+def _decisions(beat: Beat, speaks_english: bool) -> list[tuple[str, str, str]]:
     """What the person decided in a beat: the words, their place, and what came of them. One for each turn, and one
     for each answer to a question of a tool."""
     answered = [
@@ -107,16 +101,16 @@ def _decisions(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
         and not any(words.begins(part, answer) for part in ("procedure", "disputes"))
         and not answer.endswith(("?", "？"))
     ]
-    return [*answered, *_wished(beat, is_english)] if beat.done else answered
+    return [*answered, *_wished(beat, speaks_english)] if beat.done else answered
 
 
-def _wished(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
+def _wished(beat: Beat, speaks_english: bool) -> list[tuple[str, str, str]]:
     """What the person decided in their own words, of a beat in which it was done."""
     if beat.chosen:
-        quote = f"{shortened(one_line(beat.request), _QUOTE)} ({shortened(beat.taken, _QUOTE)})"
+        quote = _with_offer(beat.consent, beat.taken)
         return [(quote, beat.place, _related(beat, quote))]
     wanted = [one for one in beat.asked if _wishes(one, beat)] or [
-        one for one in beat.asked if _states(one, beat, is_english)
+        one for one in beat.asked if _states(one, beat, speaks_english)
     ]
     best = []
     for turn in dict.fromkeys(one.turn for one in wanted):
@@ -125,23 +119,36 @@ def _wished(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
         best.append(max(mine, key=lambda one: (not one.is_question, len(about & subject_words(one.text)), one.order)))
     stated = [one for one in best if not one.is_question] or best[-1:]
     found = [
-        (_with_offer(shortened(plain(one.text), _QUOTE), beat), one.place, _related(beat, one.text)) for one in stated
+        (_with_offer(one.text, beat.taken * words.begins("accepts", one.text)), one.place, _related(beat, one.text))
+        for one in stated
     ]
     found = [each for each in found if each[2] or len(subject_words(each[0]) - COMMON) >= _LEAST_ALONE]
-    heading = HEADING.search(beat.request, 0, _PREAMBLE)
+    heading = HEADING.match(beat.request)
     if not wanted and heading is not None and len(subject_words(heading[1]) - COMMON) > 1:
-        return [(shortened(plain(heading[1]), _QUOTE), beat.place, _related(beat, heading[1], 2))]  # a plan, and done
+        quote = f"{PLAN}{shortened(_said(heading[1]), _QUOTE)}]"
+        return [(quote, beat.place, _related(beat, heading[1], 2))]  # a plan, and done
     names_it = len(subject_words(beat.taken) - COMMON) > 1 and not words.begins("upkeep", beat.taken)
-    if not found and names_it and (outcome := _related(beat, beat.taken)):
-        quote = _OFFERED.sub(r"\2 (\1)", beat.taken)  # the person's own words first
-        found.append((quote if len(quote) <= _TAKEN else shortened(quote, _TAKEN) + ")", beat.place, outcome))
+    if not found and names_it and (outcome := _related(beat, f"{beat.taken} {beat.consent}")):
+        found.append((_with_offer(beat.consent, beat.taken), beat.place, outcome))
     return found
 
 
-def _with_offer(said: str, beat: Beat) -> str:
+def _with_offer(said: str, offer: str) -> str:
     """The words of the person; of somebody who takes an offer, "yes, but on a branch", with the offer."""
-    quote, offer = shortened(plain(said), _QUOTE), beat.taken.partition("? ")[0]
-    return f"{quote} ({shortened(offer, _OUTCOME)}?)" if offer and words.begins("accepts", quote) else quote
+    quote = shortened(_said(said), _QUOTE)
+    return f"{quote} {OFFERED}{shortened(_said(offer), _OUTCOME)}]" if offer else quote
+
+
+def _pasted(beat: Beat) -> str:
+    """The first line of an error that stands in a request beside what the person wrote."""
+    own = " ".join(one.text for one in beat.asked)
+    found = (line for line in error_lines(beat.request) if _ERROR.search(line) and one_line(line) not in own)
+    return next((f" {PASTED}{shortened(_said(one_line(line)), _OUTCOME)}]" for line in found), "")
+
+
+def _said(text: str) -> str:
+    """What somebody said, without the marks that part a line."""
+    return plain(text).replace(ARROW, "→").replace(NEXT, "·")
 
 
 def _outcome(beat: Beat, request: str) -> str:
@@ -168,13 +175,13 @@ def _wishes(one: Sentence, beat: Beat) -> bool:
     return words.says("wishes", text) or words.begins("orders", text)
 
 
-def _states(one: Sentence, beat: Beat, is_english: bool) -> bool:
+def _states(one: Sentence, beat: Beat, speaks_english: bool) -> bool:
     """Whether files were changed for a short turn that asks "why not", or speaks a language without a table."""
     text = one.text
     if words.is_empty(text) or words.begins("upkeep", text) or text.startswith("/") or one.turn not in beat.short:
         return False
     is_demand = ("?" in text or "？" in text) and words.begins("retracts", text)
-    is_unknown = not is_english and not words.says("addresses", text)
+    is_unknown = not speaks_english and not words.says("addresses", text)
     doubts = words.begins("disputes", text) or words.says("fails", text)
     return beat.changed and (is_demand or is_unknown) and not doubts and len(subject_words(text)) > 2
 
@@ -200,13 +207,14 @@ def _context(others: Sequence[Beat], in_one_line: bool) -> list[tuple[str, str]]
     lines: list[tuple[int, str, str]] = []
     left = _CONTEXT
     for number in sorted(range(len(told_of)), key=worth, reverse=True)[: 2 if is_brief else None]:
-        _, one, outcome = told_of[number]
-        text = _line(shortened(plain(one.text), _QUOTE), outcome) if one else ""
+        beat, one, outcome = told_of[number]
+        text = _line(shortened(_said(one.text), _QUOTE) + _pasted(beat), outcome) if one else ""
         if one and len(text) <= left:
             left -= len(text)
             lines.append((one.turn, text, one.place))
     found = [(text, place) for _, text, place in sorted(lines)]
-    return [(NEXT.join(text for text, _ in found), found[0][1])] if is_brief and found else found
+    parts = zip(*found, strict=True)  # each has its own place
+    return [(NEXT.join(next(parts)), TO.join(dict.fromkeys(next(parts))))] if is_brief and found else found
 
 
 def _further(holding: Sequence[Beat], known: str) -> list[tuple[str, str]]:
@@ -222,7 +230,7 @@ def _further(holding: Sequence[Beat], known: str) -> list[tuple[str, str]]:
     left = _FURTHER
     asked.reverse()
     for one in sorted(asked, key=lambda one: one.is_question or words.begins("upkeep", one.text)):
-        text = plain(one.text)
+        text = _said(one.text)
         is_left_out = (
             len(text) > _QUOTE
             or text[:_OPENING] in known
@@ -244,7 +252,8 @@ def _last_answer(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[tuple[st
     if spoken[-1].calls and spoken[-1].calls[-1].exit_code != 0:
         return []
     said = [one for one in beat.answered if one.turn == len(spoken) - 1 and not one.is_step]
-    told = [(one, plain(one.text)) for one in said if not one.is_question and one.text.endswith(_STOPS)]
+    said = [one for one in said if not one.is_question and one.text.endswith(_STOPS) and one.text[0] != "…"]
+    told = [(one, plain(one.text)) for one in said]
     told = [(one, text) for one, text in told if words.is_report(text) and not words.says("fails", text)]
     told = [(one, text) for one, text in told if words.was_done(text) or words.says("done", _NOW.sub("", text[:_HEAD]))]
     told = [(one, text) for one, text in told if not (_CLAIMS.search(text) or words.says("praise", text))]

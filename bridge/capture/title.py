@@ -24,7 +24,8 @@ MOST_CHARACTERS = 60
 UNKNOWN = "Session"
 _CLAUSE = 45  # characters of a request that are compared
 _MOST_TERMS, _TERMS = 2, 30  # words before a request, and characters for them
-HEADING = re.compile(r"^# (?:plan ?:? )?(\S.{8,200})$", re.MULTILINE | re.IGNORECASE)
+# At the beginning, or after a line such as "Implement the following plan:"; elsewhere, code has comments of this form.
+HEADING = re.compile(r"\A(?:\s*\S.{0,100}\n)?\s*# (?:plan ?:? )?(\S.{8,200})$", re.MULTILINE | re.IGNORECASE)
 _TERM = re.compile(r"[^\W_]+(?:[-_.][^\W_]+)*")
 # Words of any talk about code: they name no subject.
 COMMON = frozenset(

@@ -22,6 +22,8 @@ from .listing import title
 
 OUTCOME = " → "  # between what was asked and what came of it, as ``bridge/capture/summary`` writes them
 PART = " · "  # between requests
+_LEFT_OUT = " … "  # between those that a line quotes: there may have been others
+_NOT_OWN = re.compile(r"^(.*?) ?\[(offered|plan|pasted): (.*)\]$")  # as ``bridge/capture/summary`` marks it
 _LAST = OUTCOME.lstrip()  # a line of the context that begins so is the last answer's
 _MOST_FILES = 5
 _MOST_NEWEST, _MOST_EARLIER = 800, 300  # bytes of a captured line, its files aside
@@ -31,20 +33,25 @@ _ASKS_FOR = 7  # characters of "can you ", after which a question is a request
 _OFTEN, _OPENING = 3, 40  # sessions in which a request begins alike, and its characters
 _PASTED = re.compile(
     r"^[\w-]+: |^(?!/[\w.-]+ )[^\w\s\"'`“«(¿¡#@]|\bline \d+\b|(?:Error|Exception):|\.whl\b"
-    r"|\w@\w+:|^\d+ ?\||^PS |\bimport \{|\| \d+\."
+    r"|\w@\w+:|^\d+ ?\||^PS |^curl |\[REDACTED:|^\w+ ?= ?\S|[;{]$|\bimport \{|\| \d+\."
 )
 # What looks like a path: "Next.js/Nuxt.js", a place in a trace, what is made; a session's log, named by its day.
 _NO_FILE = re.compile(r"^\.|\.o$|node_modules|^\w[\w-]*\.\w+[/\\]|(?:^|[/\\])\d{4}-\d\d-\d\d[_-][^/\\]*$")
+# An error message that somebody pasted, and no word of what is wanted.
+_STATEMENT = re.compile(
+    r"(?i:(?=.*\b(?:is|are|was|were|can|cannot|could|has|have|had|not|failed|found)\b)"
+    r'(?!.*\b(?:i|we|my|me|our|us|you|please|want|need|should)\b))"[A-Z][\x00-\x7f]+\."'
+)
 _CUT = re.compile(r"^…|(?:…|\.\.\.)$")  # a sentence that is cut may say the contrary
-_ADDRESS = re.compile(r"https?://\S+|@\S+")  # alone, these ask nothing
-NUMBER = re.compile(r"\d+")
+_ADDRESS = re.compile(r"https?://\S+|@\S+|\S+\.(?:app|com|dev|io|net|org)\b")  # alone, these ask nothing
+LAST_NUMBER = re.compile(r"(\d+)\D*(?: – |$)")  # of each place
 
 RULES = "rules"  # the method without a model
 
 Became = Mapping[int, Mapping[str, str]]  # number -> what became of the memory's decisions, by their words
 Words = frozenset[str]
 Captured = Mapping[int, str]  # number -> the method by which a memory was captured
-SaidAt = Mapping[int, Mapping[str, int]]  # number -> the place in the transcript, by the words
+SaidAt = Mapping[int, Mapping[str, Sequence[int]]]  # number -> the places in the transcript, by the words
 
 
 class Line(NamedTuple):
@@ -60,7 +67,9 @@ def often_openings(sessions: Sequence[Sequence[Memory]]) -> set[str]:
     """How titles and requests begin that several captured sessions have: an agent's loop, or a tool's own words."""
     found = Counter[str]()
     for parts in sessions:
-        found.update({_opening(one) for part in parts for one in (title(part), *(said for _, said in _asked_in(part)))})
+        found.update(
+            {_opening(one) for part in parts for one in (title(part), *(said for *_, said in _asked_in(part)))}
+        )
     return {opening for opening, count in found.items() if count >= _OFTEN}
 
 
@@ -68,13 +77,14 @@ def _opening(request: str) -> str:
     return turn_words.without_courtesy(one_line(request))[:_OPENING].casefold()
 
 
-def _asked_in(memory: Memory) -> Iterator[tuple[str, str]]:
-    """What the person said in a captured memory, without what came of it, each after the line that has it."""
+def _asked_in(memory: Memory) -> Iterator[tuple[str, int, str]]:
+    """What the person said in a captured memory, without what came of it, each after the line that has it, and the how
+    many-th part of that."""
     content = memory.content
     for line in (*content.context.split("\n"), *content.decisions) if content else ():
-        for part in line.split(PART):
+        for at, part in enumerate(line.split(PART)):
             if not part.startswith(_LAST) and (asked := one_line(part.partition(OUTCOME)[0])):
-                yield line, asked
+                yield line, at, asked
 
 
 def line_of(
@@ -98,7 +108,7 @@ def line_of(
         answer = _last_answer(newest)
         requests = _requests(parts, became, said_at, often, newer)
         asked = _quoted(requests, most - len(answer.encode()))
-        said = " – ".join(filter(None, [asked, asked and answer]))
+        said = " … – ".join(filter(None, [asked, asked and answer]))  # it may answer another request
     else:
         context = newest.content.context.partition("\n")[0] if newest.content else ""
         is_said = _named(context) >= _LEAST_SAID and not is_order(context)
@@ -122,20 +132,24 @@ def _last_answer(newest: Memory) -> str:
 def _requests(
     parts: Sequence[Memory], became: Became, said_at: SaidAt, often: set[str], newer: list[Words]
 ) -> list[tuple[str, bool]]:
-    """What the person asked in a session, in order, and whether it names a subject; what was asked again later is left
-    out, and so is what a loop asks, what was pasted and what cannot be understood alone."""
+    """What the person asked in a session, quoted, in order, and whether it names a subject; what was asked again later
+    is left out, and so is what a loop asks, what was pasted and what cannot be understood alone."""
     found: list[tuple[int, int, int, str]] = []
     for memory in parts:
         places = said_at.get(memory.number)  # what has none is the title, and nobody's words
         gone = {line for line, remark in became.get(memory.number, {}).items() if remark.startswith("replaced")}
-        for at, (line, said) in enumerate(_asked_in(memory)):
+        for at, (line, part, said) in enumerate(_asked_in(memory)):
             if line not in gone and (places is None or one_line(line) in places):
-                found.append((memory.number, places[one_line(line)] if places else at, at, said))
+                place = [at] if places is None else places[one_line(line)]
+                found.append((memory.number, place[min(part, len(place) - 1)], at, said))
     told: list[tuple[str, bool]] = []
     for *_, said in sorted(found, reverse=True):
-        own, _, taken = said.partition(" (")
-        said = own if taken.endswith("?)") and _named(own) else said  # in brackets stands what the assistant offered
-        request = turn_words.without_courtesy(said)
+        own, kind, other = marked.groups() if (marked := _NOT_OWN.match(said)) else (said, "", "")
+        is_whole = _named(own) >= _LEAST_SAID
+        quoted = f'"{own}"' * bool(own)
+        if kind and not (is_whole and kind == "offered"):
+            quoted = f'{quoted} ({kind}: "{other}")'.lstrip()
+        request = turn_words.without_courtesy(own if is_whole or not kind else other)
         about = subject_words(request)
         is_known = any(len(about & later) >= max(_ALIKE * len(about), _LEAST_SAID) for later in newer)
         is_left_out = is_known or _opening(said) in often or is_order(said) or said.endswith((":", "："))
@@ -144,22 +158,26 @@ def _requests(
         newer.append(about)
         is_question = _asks(said) and len(said) - len(request) < _ASKS_FOR
         is_aside = turn_words.is_errand(request) or turn_words.says("persists", said)
-        told.append((said, not (is_question or (is_aside and _named(request) < _MUCH))))
-    return [each for each in told[::-1] if not _CUT.search(each[0])]
+        if not _CUT.search(own):
+            told.append((quoted, not (is_question or (is_aside and _named(request) < _MUCH))))
+    return told[::-1]
 
 
 def _quoted(requests: Sequence[tuple[str, bool]], room: int) -> str:
-    """Those that fit: the first one and the last ones, then what names most; none if nothing names a subject."""
+    """Those that fit: the first one and the last ones, then what names most; none if nothing names a subject, or asks
+    for anything."""
+    if all(_STATEMENT.fullmatch(request) for request, _ in requests):
+        return ""
     named = [at for at, (_, is_named) in enumerate(requests) if is_named]
     ends = {*named[:1], *named[-1:], len(requests) - 1}
     worth = {at: (at in ends, _named(requests[at][0])) for at in {*named, *ends} if named}
     told: list[int] = []
     for at in sorted(worth, key=worth.__getitem__, reverse=True):
         longer = sorted([*told, at])
-        text = "asked: " + PART.join(f'"{requests[each][0]}"' for each in longer)
+        text = "asked: " + _LEFT_OUT.join(requests[each][0] for each in longer)
         if len(text.encode()) <= room:
             told = longer
-    return "asked: " + PART.join(f'"{requests[each][0]}"' for each in told) if told else ""
+    return "asked: " + _LEFT_OUT.join(requests[each][0] for each in told) if told else ""
 
 
 def _is_name(topic: str) -> bool:

@@ -26,7 +26,7 @@ from ..text.sections import one_line
 from . import listing, standings
 from .prompt_note import quoted_line
 from .session_line import (
-    NUMBER,
+    LAST_NUMBER,
     RULES,
     Became,
     Captured,
@@ -72,13 +72,13 @@ def session_start(workspace: Workspace, branch: str | None, max_tokens: int = MA
     return block(memories, branch, max_tokens, remarks, captured, said_at)
 
 
-def _said_at(memory: Memory, evidence: Iterable[tuple[str, int, str]]) -> dict[str, int]:
+def _said_at(memory: Memory, evidence: Iterable[tuple[str, int, str]]) -> dict[str, list[int]]:
     """Where the lines of a captured memory were said, by their words."""
     content = memory.content
     lines = {"context": content.context.split("\n"), "decisions": content.decisions} if content else {}
     told = {(section, at): one_line(line) for section, all_of in lines.items() for at, line in enumerate(all_of)}
-    places = ((told.get((section, at)), NUMBER.findall(place)) for section, at, place in evidence)
-    return {line: int(at[-1]) for line, at in places if line and at}
+    places = ((told.get((section, at)), LAST_NUMBER.findall(place)) for section, at, place in evidence)
+    return {line: [*map(int, at)] for line, at in places if line and at}
 
 
 def _lost(decisions: Sequence[str], words: Sequence[str]) -> dict[str, str]:

@@ -170,7 +170,7 @@ def test_an_approval_takes_what_was_offered_and_goes_on_with_the_request_before(
         "Done. The code now uses the discard writer.*",
     ).content.decisions
     assert offered == (
-        f"yes please (Want me to use the discard writer instead?){ARROW}The code now uses the discard writer.",
+        f"yes please [offered: Want me to use the discard writer instead?]{ARROW}The code now uses the discard writer.",
     )
     asked = of(
         "the alias names should not be accepted any more",
@@ -192,12 +192,21 @@ PASTED_TEXTS = [
     "```\nlet's use the other server\n```",
     "<system-reminder>The person should always use tabs</system-reminder>",
     "for example it should say entire session list",
+    "You must always sort the list. NEVER stop.\n\n1. LOAD the list\n2. READ it\n3. SORT it\n4. ASK what is next",
+    "The list should be sorted\n\nImplement the plan as specified, it is attached for your reference.",
+    f"{REVIEW}\n\nPlease use only your own list.",
+    "你好\n\nYou should always sort the list of the files.",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("pasted", PASTED_TEXTS)
 def test_what_was_pasted_or_is_an_example_is_nobodys_decision(pasted: str) -> None:
     assert of(pasted, "Done. The list is now sorted.*").content.decisions == ()
+
+
+def test_the_line_of_a_pasted_error_is_marked_beside_what_the_person_wrote() -> None:
+    said = of("why do the lists fail, what is it?\n\n```\nKeyError: 'begin' is no list\n```", "The lists are empty.")
+    assert said.content.context.startswith("why do the lists fail, what is it? [pasted: KeyError: 'begin' is no list]")
 
 
 def test_what_several_prompts_begin_with_is_a_products_and_nobodys_decision() -> None:
@@ -278,7 +287,7 @@ def test_an_offer_of_anything_more_is_not_open(offer: str) -> None:
 
 
 def test_of_what_nobody_answered_the_sentence_that_says_most_is_open() -> None:
-    said = of("The header is repeated in the file. It looks like this.")
+    said = of("The header is repeated in the file.\n\nIt looks like this.")
     assert said.content.open_questions == ("The header is repeated in the file.",)
 
 
@@ -407,20 +416,10 @@ def test_sentences_are_split_at_stops_also_before_small_letters_but_not_at_abbre
     assert list(sentences(" ".join(said))) == said
 
 
-def test_a_short_turn_stays_whole_where_no_capital_tells_that_a_sentence_begins() -> None:
+def test_a_short_turn_stays_whole_since_a_sentence_of_it_may_say_the_contrary() -> None:
     turned = "실행 결과 밑에 n개의 테스트 케이스에서 실패했습니다. 이런 문구 안 나오게 해주고"
     assert list(sentences(turned, joins=True)) == [turned]
     assert len(list(sentences(turned * 5, joins=True))) > 1
-
-
-def test_a_fragment_of_a_person_stays_with_the_sentence_before_it_unless_one_of_them_asks() -> None:
-    for whole in (
-        "I don't want another service for this. postgres then. store only the hash",
-        "24 hours is too short for the weekend. 72 hours. rest is fine",
-    ):
-        assert list(sentences(whole, joins=True)) == [whole]
-    asked = ["Which store shall we take?", "Postgres then."]
-    assert list(sentences(" ".join(asked), joins=True)) == asked
 
 
 def test_items_of_a_list_are_sentences_without_their_bullets_and_lines_of_a_paragraph_are_joined() -> None:
@@ -463,13 +462,8 @@ def test_prose_after_a_patch_is_prose_again() -> None:
 
 def test_a_long_sentence_is_cut_into_parts_that_stand_in_it() -> None:
     long = ", ".join(f"the part number {number} of a sentence" for number in range(40))
-    parts = list(sentences(long))
-    assert all(len(part) <= MAX_CHARACTERS for part in parts)
-    assert " ".join(parts) == long
-
-
-def test_a_long_text_without_blanks_ends() -> None:
-    assert all(len(part) <= MAX_CHARACTERS for part in sentences("x" * 10_000))
+    assert all(len(part) <= MAX_CHARACTERS for part in [*sentences(long), *sentences("x" * 10_000)])
+    assert " ".join(sentences(long)).replace("… …", " ") == long
 
 
 # --- capture boundaries ---
@@ -677,9 +671,9 @@ def test_of_a_plan_that_was_given_and_done_the_heading_is_the_decision() -> None
     plan = "Implement the following plan:\n\n# Plan: Sort the checkpoints\n\n- the list should be sorted by commit\n"
     plan += "- every caller must pass the branch, which should never be empty\n" * 12
     assert of(plan, "Done. The checkpoints are now sorted.*").content.decisions == (
-        f"Sort the checkpoints{ARROW}The checkpoints are now sorted.",
+        f"[plan: Sort the checkpoints]{ARROW}The checkpoints are now sorted.",
     )
-    assert of(plan, "Done. The list has been shown.*").content.decisions == ("Sort the checkpoints",)
+    assert of(plan, "Done. The list has been shown.*").content.decisions == ("[plan: Sort the checkpoints]",)
     assert of(plan, "Which order?").content.decisions == ()
 
 
@@ -723,7 +717,7 @@ def test_who_takes_an_offer_and_adds_a_wish_decided_what_was_offered_too() -> No
     offered = f"{DONE[:-1]} Want me to rename `entire` to `begin` as well?*"
     wish = "yes, and the tests should mention it"
     (decision,) = of(ASKED, offered, wish, "Done. The tests mention the new name now.*").content.decisions[-1:]
-    assert decision.startswith(f"{wish} (Want me to rename `entire` to `begin` as well?)")
+    assert decision.startswith(f"{wish} [offered: Want me to rename `entire` to `begin` as well?]")
 
 
 def test_what_the_assistant_is_about_to_do_is_no_outcome() -> None:

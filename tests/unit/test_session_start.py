@@ -58,7 +58,7 @@ def test_each_of_the_seven_newest_sessions_says_what_was_asked_its_last_answer_a
     older = [captured(number, decisions=(), context=request(number))
              for number in range(8, 0, -1)]  # fmt: skip
     text = block([newest, *older], None, captured=by_rules(*range(10)))
-    said = f'2026-11-20, #9: {quoted(WHOLE)} – last answer: "{REPORT}"'
+    said = f'2026-11-20, #9: {quoted(WHOLE)} … – last answer: "{REPORT}"'
     first = f"{said} (tray/keyring.py, app/tokens.py, lib/enum.py, README.md)"
     assert shown(text, "Sessions, the newest first") == [first]
     assert "## Earlier, perhaps changed since\n> - 2026-11-20, #8: " in text
@@ -86,12 +86,12 @@ def test_requests_stand_in_the_order_in_which_they_were_said_the_first_and_the_l
     assert shown(text, "Sessions, the newest first") == [f"2026-11-20, #4: {quoted(WHOLE, APART)}"]
     mixed = titled(captured(6, decisions=(WHOLE,), context=APART), "")
     assert sessions(block([mixed], None, captured=by_rules(6))) == [quoted(APART, WHOLE)]
-    in_order = block([mixed], None, captured=by_rules(6), said_at={6: {WHOLE: 2, APART: 9}})
+    in_order = block([mixed], None, captured=by_rules(6), said_at={6: {WHOLE: [2], APART: [9]}})
     assert sessions(in_order) == [quoted(WHOLE, APART)]
     many = [request(number) for number in range(30)]
     (line,) = sessions(block([captured(7, decisions=(), context="\n".join(many))], None, captured=by_rules(7)))
     assert all(f'"{said}"' in line for said in (many[0], many[-1]))
-    assert 5 < line.count(" · ") < 20
+    assert 5 < line.count(" … ") < 20
 
 
 def test_what_was_asked_again_later_is_told_once_and_neither_a_question_nor_an_errand_without_an_outcome() -> None:
@@ -119,8 +119,11 @@ def test_what_somebody_stored_stands_before_what_a_model_summarised() -> None:
         ("Keyring", f"keep sign-in tokens safe → {REPORT}", 'Keyring: asked: "keep sign-in tokens safe"'),
         ("gallery, tray: hide the tokens…", f"keep the sign-in tokens safe → {REPORT}",
          'asked: "keep the sign-in tokens safe"'),
-        ("", "2 (keep the sign-in tokens safe)", 'asked: "2 (keep the sign-in tokens safe)"'),
-        ("", "keep the sign-in tokens safe (Should I keep them in a file?)", 'asked: "keep the sign-in tokens safe"'),
+        ("", "2 [offered: Keep the sign-in tokens safe]", 'asked: "2" (offered: "Keep the sign-in tokens safe")'),
+        ("", f"keep the sign-in tokens safe [offered: Should I keep them in a file?] → {REPORT}",
+         'asked: "keep the sign-in tokens safe"'),
+        ("", f"[plan: Keep the sign-in tokens safe] → {REPORT}", 'asked: (plan: "Keep the sign-in tokens safe")'),
+        ("", "keep the sign-in tokens… [pasted: KeyError: sign-in]", None),
         ("", f"TypeError: sign-in tokens of None at line 12 → {REPORT}", None),
         ("", "the tokens of both galleries stand here:", None),
         ("", "https://example.org/sign-in/tokens/keyring", None),
@@ -129,8 +132,8 @@ def test_what_somebody_stored_stands_before_what_a_model_summarised() -> None:
          'asked: "keep sign-in tokens safe"'),
         ("", f"yes\n→ {REPORT}", None),
     ],
-    ids=["no subject", "courtesy", "a name", "a request", "an option", "an offer", "pasted", "a head",
-         "an address", "a title alone", "cut", "an answer alone"],
+    ids=["no subject", "courtesy", "a name", "a request", "an option", "an offer", "a plan", "cut before a mark",
+         "pasted", "a head", "an address", "a title alone", "cut", "an answer alone"],
 )  # fmt: skip
 def test_a_session_s_line_has_the_person_s_own_words_and_one_that_names_little_has_none(
     topic: str, context: str, line: str | None
@@ -141,7 +144,7 @@ def test_a_session_s_line_has_the_person_s_own_words_and_one_that_names_little_h
 
 def quoted(*lines: str) -> str:
     """What was asked in these lines, as a session's line says it."""
-    return "asked: " + " · ".join(f'"{line.partition(" →")[0]}"' for line in lines)
+    return "asked: " + " … ".join(f'"{line.partition(" →")[0]}"' for line in lines)
 
 
 def titled(made: Memory, topic: str) -> Memory:

@@ -19,18 +19,13 @@ from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, 
 from . import json_records, transcript_file
 from .json_records import at, items, parsed, strings, text
 from .reader import Home
-from .turn_builder import Calls, TurnBuilder, moment, note_version, touched_files
+from .turn_builder import BEFORE_REQUEST, Calls, TurnBuilder, moment, note_version, touched_files
 
 # A text that is one element from its beginning to its end, in tags that only a program writes.
 _WRAPPED = re.compile(
     r"\s*<([a-z]+(?:[_ ][a-z]+)+|INSTRUCTIONS|image|skill|context|heartbeat)\b[^>]*>.*</\1>\s*", re.DOTALL
 )
 _HEADED = re.compile(r"\s*# AGENTS\.md instructions\b")
-# The extension for editors puts the open files before what the person wrote.
-_REQUEST = re.compile(
-    r"\A\s*# (?:Context from my IDE setup|Files mentioned by the user)\b.*?^#+ My request for Codex:",
-    re.DOTALL | re.MULTILINE,
-)
 _CWD = re.compile(
     r"\s*<environment_context>(?:(?!</?environment_context>).){0,200}?"
     r"(?:<cwd>([^<]{1,4000})</cwd>|\bCurrent working directory: ([^\n<]{1,4000}?)\s*(?:\n|(?=<)))"
@@ -78,7 +73,7 @@ def of_user(payload: dict[str, Any], left_out: Counter[str]) -> str:
         if (isinstance(kind, str) and not kind.startswith("user.")) or is_by_tool(text):
             left_out[OWN_TEXT] += 1
             continue
-        said.append(_IMAGE_TAG.sub("", _REQUEST.sub("", text)).strip())
+        said.append(_IMAGE_TAG.sub("", BEFORE_REQUEST.sub("", text)).strip())
     return "\n\n".join(filter(None, said))
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from ..session import TOOL_OUTPUT, Speaker, Turn
 from .export_labels import Label, Labels, moment_in
+from .turn_builder import BEFORE_REQUEST
 
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _TERMINAL = re.compile(r"(?:([⏺●])|\s*(⎿))\s(.*)$")
@@ -69,6 +70,7 @@ def said(
         at = message.at or head.at
         if message.speaker == "user" and (own := _own_time(text)) is not None:
             at, text = own
+        text = BEFORE_REQUEST.sub("", text)
         head.at = at  # also of the messages after it that name none
         if message.speaker == "user" and _repeats(text, answer):
             message = replace(message, speaker="assistant")

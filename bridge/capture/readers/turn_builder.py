@@ -26,6 +26,11 @@ MAX_CALLS = 2_000
 
 _AS_WANTED = re.compile(r"20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z")
 
+# Codex' extension for editors puts the open files before what the person wrote.
+BEFORE_REQUEST = re.compile(
+    r"\A\s*# (?:Context from my IDE setup|Files mentioned by the user)\b.*?^#+ My request for Codex:",
+    re.DOTALL | re.MULTILINE,
+)
 _NUMBERS = re.compile(r"(\d{1,6})\.(\d{1,6})")
 _TOUCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.{1,1000}?)\s*$", re.MULTILINE)
 
