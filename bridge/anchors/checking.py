@@ -13,7 +13,7 @@ from . import anchor
 from .anchor import FOLDER, Anchor, Checked, Commit
 from .budget import Budget, OutOfTime
 from .repository import Repository, repository_of
-from .tree import Tree, content_id
+from .tree import Tree, content_id, is_manifest
 
 if TYPE_CHECKING:
     from ..memory_shapes import InCode
@@ -114,8 +114,6 @@ def _searched(missing: Missing, tree: Tree) -> list[tuple[int, Checked]]:
         return not left
 
     if left and all(each.kind == "command" or (each.kind == "value" and "." in each.word) for each in left):
-        from .tree import is_manifest  # imported here: rarely needed
-
         next(tree.search(holds, is_manifest), None)
     elif left:
         next(tree.search(holds), None)

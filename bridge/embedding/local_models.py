@@ -59,12 +59,7 @@ MULTILINGUAL = LocalModel(
     # With it, as many questions on other subjects find nothing as with the default model (docs/benchmarks-tried.md).
     removed=0.9,
 )
-MODELS = (
-    ENGLISH,
-    ENGLISH_FULL,
-    MULTILINGUAL,
-)
-LOCAL_MODELS = {model.identity: model for model in MODELS}
+LOCAL_MODELS = {model.identity: model for model in (ENGLISH, ENGLISH_FULL, MULTILINGUAL)}
 
 
 def all_models(cache_dir: Path) -> list[LocalModel]:

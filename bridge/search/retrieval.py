@@ -131,10 +131,8 @@ def _judged(
 def spelled(snapshot: Snapshot, question: Question, embedder: Embedder) -> Question:
     """The question with its misspelt words replaced by those of the memories, and a warning that says so.
 
-    The tokenizer knows common words: each is one token. Where tokens are only estimated, nothing is replaced.
+    The tokenizer knows common words: each is one token.
     """
-    if embedder.tokenizer_name.startswith("estimate"):
-        return question
     meant = snapshot.meant(question.query, lambda word: embedder.count_tokens(word) == 1)
     return question.spelled(meant) if meant else question
 
