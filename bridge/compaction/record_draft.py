@@ -123,18 +123,18 @@ def draft(
     metadata = _metadata(sources, warnings)
     settled = [*(_settled(c, "replaced") for c in found), *(_settled(c, "both") for c in both if c.reason)]
     prose, judgement_warnings = judgement.narrative(sources, found)
-    narrative_text = narrative(sources, settled, date_of, prose)
+    context, narrative_warnings = narrative(sources, settled, date_of, prose)
     warnings += judgement_warnings
     content = normalise(
         Content(
             topic=newest.topic,
-            context=narrative_text.text,
+            context=context,
             references=_references(sources, metadata.plan_id),
             time_scope=_time_scope(sources),
             **lists,
         )
     )
-    warnings += narrative_text.warnings
+    warnings += narrative_warnings
     warnings += _size_warnings(sources, content)
     by: NarrativeSource = "template" if prose is None else "llm"
     return Draft(tuple(sources), content, metadata, tuple(found), tuple(warnings), by, tuple(kept_both), tuple(unknown))
