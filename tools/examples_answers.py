@@ -18,7 +18,7 @@ from bridge.search.explain_request import parse, problem
 from bridge.search.known_memories import KnownMemory
 from bridge.search.snapshot import Snapshot
 from bridge.search.standings import Standings
-from bridge.text.template import render, render_record
+from bridge.text.template import render, summary_text
 from bridge.text.terms import Term
 from jobs.layout import Workspace
 
@@ -154,8 +154,7 @@ def explain_mixed() -> ExplainSuccess:
 def templates() -> dict[str, str]:
     """The enriched texts, by the name of the template version."""
     _, record, _ = memories()
-    assert record.content is not None
     return {
         "template-v1.0.md": render(_content(), _metadata()),
-        "template-decision-record-v1.0.md": render_record(record.content, record.metadata, record.sources),
+        "template-decision-record-v1.0.md": summary_text(record),
     }
