@@ -105,7 +105,7 @@ def config_of(identity: str | None, base: EmbeddingConfig) -> EmbeddingConfig | 
     if identity == base.identity:
         return base
     model = known(identity, base.cache_dir)
-    return None if model is None else model.config(base)
+    return None if model is None else model.config(base.cache_dir)
 
 
 def changes_by_itself(recorded: str | None, config: EmbeddingConfig) -> bool:
