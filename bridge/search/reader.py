@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         FittingNotes,
         Response,
         RetrievalFailure,
-        RetrievalResponse,
         RetrievalSuccess,
     )
     from ..reranking.config import RerankConfig
@@ -72,16 +71,6 @@ class Reader:
         self._earlier: Embedder | None = None  # of a store that is still to be embedded with the configured model
         self._loading = loading
         self._cache = IndexCache()
-
-    @overload
-    def answer(
-        self, verb: Literal["retrieve"], arguments: dict[str, Any], now: datetime, shown: Workspace | None = None
-    ) -> RetrievalResponse: ...
-
-    @overload
-    def answer(
-        self, verb: Verb, arguments: dict[str, Any], now: datetime, shown: Workspace | None = None
-    ) -> Response: ...
 
     def answer(self, verb: Verb, arguments: dict[str, Any], now: datetime, shown: Workspace | None = None) -> Response:
         """The envelope of an answer or of an error. ``arguments`` already contain what the settings supply.
