@@ -148,7 +148,8 @@ def explain_mixed() -> ExplainSuccess:
         for subject in subjects
     ]
     missing = problem("ids", "there is no memory 99", "NOT_FOUND")
-    return explanation._answer(asked, items, [99], [missing], [], asked.question.relevance_floor)
+    findings = explanation._Findings(subjects, asked.question.relevance_floor, asked.question)
+    return explanation._answer(asked, items, [99], [missing], [], findings)
 
 
 def templates() -> dict[str, str]:

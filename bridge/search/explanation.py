@@ -67,11 +67,11 @@ def explain(
     Without a query no embedder is needed. Without a snapshot, or with a query and no embedder, the store is empty.
     """
     problems = list(asked.problems)
+    found = _Findings([], asked.question.relevance_floor, asked.question)
     if not asked.is_of_its_workspace:
         message = f"project {asked.project!r} is not this workspace, which is {asked.workspace.root}"
         problems.append(problem("project", message, "PROJECT_MISMATCH"))
-        return _answer(asked, [], asked.ids, problems, [], asked.question.relevance_floor, second=second)
-    found = _Findings([], asked.question.relevance_floor, asked.question)
+        return _answer(asked, [], asked.ids, problems, [], found, second)
     items: list[ExplainItem] = []
     warnings: list[str] = []
     if snapshot is not None:
@@ -94,7 +94,7 @@ def explain(
     missing = [number for number in asked.ids if number not in known]
     if missing:
         problems.append(problem("ids", f"there is no memory {listed(missing)}", "NOT_FOUND"))
-    return _answer(asked, items, missing, problems, warnings, found.floor, found.question, second)
+    return _answer(asked, items, missing, problems, warnings, found, second)
 
 
 def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace | None = None) -> ExplainFailure:
@@ -200,12 +200,11 @@ def _answer(
     missing: Sequence[int],
     problems: list[ExplainProblem],
     warnings: Sequence[str],
-    floor: float,
-    question: Question | None = None,
+    found: _Findings,
     second: SecondStage | None = None,
 ) -> ExplainSuccess:
-    question = question or asked.question
-    used = ranking_used(question, floor, second)
+    question = found.question
+    used = ranking_used(question, found.floor, second)
     return {
         **envelope.SUCCESS,
         "items": items,
