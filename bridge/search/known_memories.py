@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..memory import Memory
+from ..memory import ITEM_SECTIONS, Memory
 from ..text.template import summary_text
 from .bounded_cache import BoundedCache
 from .hits import CountTokens
@@ -46,7 +46,7 @@ class KnownMemory:
         content = self.memory.content
         if content is None:
             return _OBJECT_BYTES + _BYTES_A_CHARACTER * len(self.memory.text)
-        items = (*content.decisions, *content.rationale, *content.open_questions, *content.next_steps)
+        items = [item for name in ITEM_SECTIONS for item in getattr(content, name)]
         return _OBJECT_BYTES + _BYTES_A_CHARACTER * (len(content.context) + sum(len(item) + 20 for item in items))
 
 
