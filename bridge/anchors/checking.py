@@ -65,12 +65,9 @@ class _Line:
         self._objects = repository.objects
         self._now = now
         self._budget = budget
-        self.has = cache(self._has)
+        # Whether the repository has a commit: else that is of another project, or not fetched yet.
+        self.has = cache(lambda commit: self._objects.has(commit.id))
         self.leads_from = cache(self._leads_from)
-
-    def _has(self, commit: Commit) -> bool:
-        """Whether the repository has the commit: else it is of another project, or not fetched yet."""
-        return self._objects.has(commit.id)
 
     def _leads_from(self, commit: Commit) -> bool:
         """Whether what was there at the commit must have been here: on this branch, or on one that was merged. One that

@@ -333,11 +333,8 @@ def _time_scope(sources: Sequence[Memory]) -> TimeScope:
     starts = [scope.start or scope.end or date for scope, date in scopes]
     ends = [scope.end or scope.start or date for scope, date in scopes]
     turns = [scope.turn_count for scope, _ in scopes if scope.turn_count is not None]
-    return TimeScope(start=_first(starts), end=_last(ends), turn_count=sum(turns) if turns else None)
-
-
-def _first(times: Sequence[str]) -> str:
-    return clock.iso(min(map(clock.parse, times)))
+    first = clock.iso(min(map(clock.parse, starts)))
+    return TimeScope(start=first, end=_last(ends), turn_count=sum(turns) if turns else None)
 
 
 def _last(times: Sequence[str]) -> str:
