@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from bridge.argument_table import DEFAULT_PRESET
 from bridge.embedding.config import EmbeddingConfig
@@ -35,7 +35,7 @@ from . import published
 from .once_embedder import OnceEmbedder as OnceEmbedder
 
 if TYPE_CHECKING:
-    from bridge.interface.answer_shapes import RetrievalHit
+    from bridge.interface.answer_shapes import RetrievalHit, RetrievalResponse
 
 OWN = Path(__file__).resolve().parent
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
@@ -181,7 +181,8 @@ class Shelf:
     def hits(self, query: str, as_of: datetime = DAY, **arguments: Any) -> dict[str, RetrievalHit]:
         """The hits by the ids of the set, best first, asked as people and agents do, with more results."""
         given = {"query": query, "as_of": clock.iso(as_of), "max_results": DEPTH, "max_tokens": 1_000_000}
-        answer = self._reader.answer("retrieve", given | {"preset": DEFAULT_PRESET} | arguments, as_of)
+        asked = given | {"preset": DEFAULT_PRESET} | arguments
+        answer = cast("RetrievalResponse", self._reader.answer("retrieve", asked, as_of))
         assert answer["success"], answer
         return {self._ids[hit["memory_id"]]: hit for hit in answer["results"]}
 

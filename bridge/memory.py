@@ -72,6 +72,9 @@ class Content(NamedTuple):
         return self._asdict() | within
 
 
+ITEM_SECTIONS = ("decisions", "rationale", "open_questions", "next_steps")
+"""The sections of a content that are lists, in their order."""
+
 TOPIC_ID = pattern(r"[a-z0-9][a-z0-9._-]{0,127}")
 _PLAN = pattern(r"(?:plan[\s_-]*)?(\d+)(?![0-9])", re.IGNORECASE)
 

@@ -100,6 +100,18 @@ class Graph:
         weight, offset = self.weight(f"{norm}.weight"), self.weight(f"{norm}.bias")
         return self.node("SkipLayerNormalization", y, x, weight, offset, bias, domain=FUSED, epsilon=EPSILON)
 
+    def model(self, name: str, x: str, output: str, shape: list[str | int]) -> onnx.ModelProto:
+        """The model of what was collected, with the inputs of an encoder; ``x`` is its float32 ``output``."""
+        self.nodes.append(helper.make_node("Identity", [x], [output]))
+        inputs = [
+            helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "seq"])
+            for name in ("input_ids", "attention_mask", "token_type_ids")
+        ]
+        outputs = [helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)]
+        made = helper.make_graph(self.nodes, name, inputs, outputs, [*self.constants.values()])
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, 1)]
+        return helper.make_model(made, opset_imports=opsets, ir_version=9)
+
 
 def build(slots: dict[str, Slot]) -> onnx.ModelProto:
     """The model with inputs int64 (batch, seq) and output float32 (batch, seq, 384)."""
@@ -109,15 +121,7 @@ def build(slots: dict[str, Slot]) -> onnx.ModelProto:
     graph.constant("thirds", [WIDTH] * 3)
     for number in range(LAYERS):
         x = layer(graph, number, x, mask)
-    graph.nodes.append(helper.make_node("Identity", [x], ["last_hidden_state"]))
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "seq"])
-        for name in ("input_ids", "attention_mask", "token_type_ids")
-    ]
-    output = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", "seq", WIDTH])
-    made = helper.make_graph(graph.nodes, "all-MiniLM-L6-v2-int8", inputs, [output], [*graph.constants.values()])
-    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, 1)]
-    return helper.make_model(made, opset_imports=opsets, ir_version=9)
+    return graph.model("all-MiniLM-L6-v2-int8", x, "last_hidden_state", ["batch", "seq", WIDTH])
 
 
 def layer(graph: Graph, number: int, x: str, mask: str) -> str:

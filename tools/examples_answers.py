@@ -18,7 +18,8 @@ from bridge.search.explain_request import parse, problem
 from bridge.search.known_memories import KnownMemory
 from bridge.search.snapshot import Snapshot
 from bridge.search.standings import Standings
-from bridge.text.template import render, render_record
+from bridge.text.template import render, summary_text
+from bridge.text.terms import Term
 from jobs.layout import Workspace
 
 TOKENIZER = word_piece_tokenizer(DEFAULT_FOLDER)
@@ -104,13 +105,13 @@ def retrieval_mixed() -> RetrievalSuccess:
     """An answer with one hit of each kind."""
     asked = question.parse_question(QUESTION, NOON)
     packed = hits.pack(scored(asked), KnownMemory, TOKENIZER.count, asked.max_tokens, lambda _: ())
-    return retrieval._answer(asked, found(asked), packed, LocallyCounted.tokenizer_name)
+    return retrieval._answer(found(asked), [hits.hit(*entry) for entry in packed], LocallyCounted.tokenizer_name, [])
 
 
 def found(asked: question.Question) -> retrieval.Ranked:
     """The ranked memories of the examples; none of them lost its place for its age."""
     ranked = scored(asked)
-    return retrieval.Ranked(ranked, len(ranked), None, asked.relevance_floor)
+    return retrieval.Ranked(ranked, len(ranked), None, asked.relevance_floor, asked)
 
 
 def block_of(asked: question.Question) -> context.Block:
@@ -127,7 +128,7 @@ def block_of(asked: question.Question) -> context.Block:
 def context_mixed() -> ContextSuccess:
     """A context block with all memories, the last one shortened."""
     asked = question.parse_question(QUESTION | {"max_tokens": 225}, NOON)
-    return context._answer(asked, block_of(asked), found(asked), LocallyCounted.tokenizer_name, [])
+    return context._answer(block_of(asked), found(asked), LocallyCounted.tokenizer_name, [])
 
 
 def explain_mixed() -> ExplainSuccess:
@@ -141,20 +142,20 @@ def explain_mixed() -> ExplainSuccess:
         explanation._Subject(memory, rank if rank <= asked.limit else None, factors, factors.votes)
         for rank, (memory, factors) in enumerate(scored(asked.question), 1)
     ]
-    terms = {42: ["upload", "retry"]}
+    terms = {42: [Term("", "upload"), Term("", "retry")]}
     items = [
         explanation._item(asked, asked.question.ranking, subject, terms, block_of(asked.question))
         for subject in subjects
     ]
     missing = problem("ids", "there is no memory 99", "NOT_FOUND")
-    return explanation._answer(asked, items, [99], [missing], [], asked.question.relevance_floor)
+    findings = explanation._Findings(subjects, asked.question.relevance_floor, asked.question)
+    return explanation._answer(asked, items, [99], [missing], [], findings)
 
 
 def templates() -> dict[str, str]:
     """The enriched texts, by the name of the template version."""
     _, record, _ = memories()
-    assert record.content is not None
     return {
         "template-v1.0.md": render(_content(), _metadata()),
-        "template-decision-record-v1.0.md": render_record(record.content, record.metadata, record.sources),
+        "template-decision-record-v1.0.md": summary_text(record),
     }

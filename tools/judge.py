@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from bridge.embedding import model_files
 from bridge.embedding.installer import install
@@ -25,7 +25,7 @@ from bridge.embedding.local_models import ENGLISH_FULL
 from bridge.settings import load
 from bridge.standing import cross_encoder
 
-from .default_model import FUSED, OPSET, WIDTH, Graph, embeddings, layer
+from .default_model import WIDTH, Graph, embeddings, layer
 from .int8_weights import GELU_SHIFT, LAYERS, ZERO_POINT, Published, Source, layer_tensors, packed, tensors
 
 FROZEN = 2
@@ -117,16 +117,8 @@ def make(trained: Trained, published: Path, folder: Path) -> None:
     mean = graph.node("ReduceMean", x, graph.constant("tokens_axis", [1]), keepdims=0)
     pooled = graph.node("Concat", first, mean, axis=-1)
     logit = graph.node("Add", graph.node("MatMul", pooled, graph.weight("judge.weight")), graph.weight("judge.bias"))
-    graph.nodes.append(helper.make_node("Identity", [logit], ["logit"]))
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "seq"])
-        for name in ("input_ids", "attention_mask", "token_type_ids")
-    ]
-    output = helper.make_tensor_value_info("logit", TensorProto.FLOAT, ["batch", 1])
-    made = helper.make_graph(graph.nodes, "judge-int8", inputs, [output], [*graph.constants.values()])
-    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, 1)]
     (folder / cross_encoder.WEIGHTS).write_bytes(content)
-    onnx.save(helper.make_model(made, opset_imports=opsets, ir_version=9), folder / cross_encoder.GRAPH)
+    onnx.save(graph.model("judge-int8", logit, "logit", ["batch", 1]), folder / cross_encoder.GRAPH)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from . import anchor
 from .anchor import FOLDER, Anchor, Checked, Commit
 from .budget import Budget, OutOfTime
 from .repository import Repository, repository_of
-from .tree import Tree, content_id
+from .tree import Tree, content_id, is_manifest
 
 if TYPE_CHECKING:
     from ..memory_shapes import InCode
@@ -65,12 +65,9 @@ class _Line:
         self._objects = repository.objects
         self._now = now
         self._budget = budget
-        self.has = cache(self._has)
+        # Whether the repository has a commit: else that is of another project, or not fetched yet.
+        self.has = cache(lambda commit: self._objects.has(commit.id))
         self.leads_from = cache(self._leads_from)
-
-    def _has(self, commit: Commit) -> bool:
-        """Whether the repository has the commit: else it is of another project, or not fetched yet."""
-        return self._objects.has(commit.id)
 
     def _leads_from(self, commit: Commit) -> bool:
         """Whether what was there at the commit must have been here: on this branch, or on one that was merged. One that
@@ -114,8 +111,6 @@ def _searched(missing: Missing, tree: Tree) -> list[tuple[int, Checked]]:
         return not left
 
     if left and all(each.kind == "command" or (each.kind == "value" and "." in each.word) for each in left):
-        from .tree import is_manifest  # imported here: rarely needed
-
         next(tree.search(holds, is_manifest), None)
     elif left:
         next(tree.search(holds), None)

@@ -81,8 +81,8 @@ class Tree:
 
     @cached_property
     def files(self) -> list[str]:
-        """The paths of all files but of those of git, of ours, of installed packages
-        and of ignored folders. Raises OutOfTime."""
+        """The paths of all files but those of git, of ours, of installed packages and of ignored folders. Raises
+        OutOfTime."""
         found: list[str] = []
         folders, ignored = [""], self._ignored()
         skipped = SKIPPED | {name.rstrip("/") for name in ignored if name.endswith("/")}

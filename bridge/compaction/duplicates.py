@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -59,15 +60,16 @@ class _Parsed(NamedTuple):
     clauses: tuple[Clause, ...]
 
 
-class DuplicateGroup(NamedTuple):
+@dataclass(slots=True)
+class DuplicateGroup:
     """Texts that say the same, as indexes into the list. ``kept`` is the text that represents the group.
 
     ``similarity`` is the lowest cosine by which a member was added; None if all have the same words.
     """
 
-    members: tuple[int, ...]
+    members: list[int]
     kept: int
-    similarity: float | None
+    similarity: float | None = None
 
 
 def group_duplicates(
@@ -78,9 +80,9 @@ def group_duplicates(
     ``texts`` are in chronological order; ``vectors`` are their embeddings of length 1, shape (n, d). ``yield_control``
     is called before each text is compared with the others.
     """
-    groups: list[tuple[list[int], int, float | None]] = []
-    by_words: dict[str, int] = {}
-    group_of: list[int] = []
+    groups: list[DuplicateGroup] = []
+    by_words: dict[str, DuplicateGroup] = {}
+    group_of: list[DuplicateGroup] = []
     wordings = [wording(text) for text in texts]
     # Exact repetitions are not compared by vectors: a topic may repeat the same text in each of its memories.
     first_of = {words: index for index, words in reversed(list(enumerate(wordings)))}
@@ -93,21 +95,20 @@ def group_duplicates(
         group, similarity = by_words.get(words), None
         if group is None:
             for cosine, other in similar[index]:
-                if groups[group_of[other]][1] == other and _say_the_same(parsed[other], parsed[index]):
+                if group_of[other].kept == other and _say_the_same(parsed[other], parsed[index]):
                     group, similarity = group_of[other], cosine
                     break
         if group is None:
-            group = len(groups)
-            groups.append(([], index, None))
-        members, kept, lowest = groups[group]
-        members.append(index)
+            group = DuplicateGroup([], index)
+            groups.append(group)
+        group.members.append(index)
         if similarity is not None:
-            lowest = similarity if lowest is None else min(lowest, similarity)
-        groups[group] = (members, kept if _is_fuller(parsed[kept], parsed[index]) else index, lowest)
+            group.similarity = similarity if group.similarity is None else min(group.similarity, similarity)
+        if not _is_fuller(parsed[group.kept], parsed[index]):
+            group.kept = index
         by_words[words] = group
         group_of.append(group)
-    duplicate_groups = [DuplicateGroup(tuple(members), kept, lowest) for members, kept, lowest in groups]
-    return sorted(duplicate_groups, key=lambda group: group.members[-1])
+    return sorted(groups, key=lambda group: group.members[-1])
 
 
 def _earlier_similar(vectors: Vectors, indexes: Sequence[int]) -> dict[int, list[tuple[float, int]]]:

@@ -51,21 +51,14 @@ class Settled(NamedTuple):
         return f"{holds} {self.holds_stated} {verb} {other} {self.other_stated}{both}{why}"
 
 
-class NarrativeText(NamedTuple):
-    """A narrative, with warnings for its reader."""
-
-    text: str
-    warnings: tuple[str, ...] = ()
-
-
 def narrative(
     sources: Sequence[Memory],
     settled: Sequence[Settled],
     date_of: Callable[[Memory], str],
     prose: str | None = None,
-) -> NarrativeText:
-    """The narrative of sources in chronological order. ``settled`` are the conflicts; ``prose`` replaces the lines
-    about memories."""
+) -> tuple[str, Sequence[str]]:
+    """The narrative of sources in chronological order, and warnings for its reader. ``settled`` are the conflicts;
+    ``prose`` replaces the lines about memories."""
     lines = [line for memory in sources for line in _lines(memory, _day(date_of(memory)))]
     days = [line[:10] for line in lines]
     if prose is not None:
@@ -75,13 +68,10 @@ def narrative(
     former = [line for memory in sources for line in _earlier_conflict_lines(memory)]
     conflict_lines = list(dict.fromkeys([*former, *map(str, settled)]))
     newest = _last_that_fit(conflict_lines, MAX_CHARACTERS // 2)
-    warnings = (
-        ()
-        if shown + newest == lines + conflict_lines
-        else ("The narrative is shortened; the memories keep their own words.",)
-    )
+    is_whole = shown + newest == lines + conflict_lines
+    warnings = [] if is_whole else ["The narrative is shortened; the memories keep their own words."]
     days += [_day(date_of(memory)) for memory in sources]
-    return NarrativeText("\n".join([_header(sources, min(days), max(days)), *shown, *newest]), warnings)
+    return "\n".join([_header(sources, min(days), max(days)), *shown, *newest]), warnings
 
 
 def _is_template_line(line: str) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 from jobs import clock
 
 from ..embedding.embedder import Vectors
-from ..memory import LISTS, Content, Memory, Metadata, References, TimeScope, plan_key
+from ..memory import ITEM_SECTIONS, LISTS, Content, Memory, Metadata, References, TimeScope, plan_key
 from ..store.values import KnownPair
 from ..text import decision_lines
 from ..text.decision_lines import EARLIER, DecisionLine
@@ -32,8 +32,6 @@ Embed = Callable[[Sequence[str]], Vectors]
 YieldControl = Callable[[], None]
 
 _Pair = tuple[int, int]  # the indexes of two statements
-
-_LISTS = ("decisions", "rationale", "open_questions", "next_steps")
 
 
 class Judgement(Protocol):
@@ -110,7 +108,7 @@ def draft(
     ``yield_control`` raise.
     """
     warnings: list[str] = []
-    united = {name: _united(_statements(sources, name), embed, name, warnings, yield_control) for name in _LISTS}
+    united = {name: _united(_statements(sources, name), embed, name, warnings, yield_control) for name in ITEM_SECTIONS}
     found, both = _conflicts(united["decisions"], embed, judgement, known, warnings, yield_control)
     kept_both = [c for c in found if c.id in keep_both]
     unknown = _unknown(set(keep_both).difference(c.id for c in kept_both), united["decisions"])
@@ -123,18 +121,18 @@ def draft(
     metadata = _metadata(sources, warnings)
     settled = [*(_settled(c, "replaced") for c in found), *(_settled(c, "both") for c in both if c.reason)]
     prose, judgement_warnings = judgement.narrative(sources, found)
-    narrative_text = narrative(sources, settled, date_of, prose)
+    context, narrative_warnings = narrative(sources, settled, date_of, prose)
     warnings += judgement_warnings
     content = normalise(
         Content(
             topic=newest.topic,
-            context=narrative_text.text,
+            context=context,
             references=_references(sources, metadata.plan_id),
             time_scope=_time_scope(sources),
             **lists,
         )
     )
-    warnings += narrative_text.warnings
+    warnings += narrative_warnings
     warnings += _size_warnings(sources, content)
     by: NarrativeSource = "template" if prose is None else "llm"
     return Draft(tuple(sources), content, metadata, tuple(found), tuple(warnings), by, tuple(kept_both), tuple(unknown))
@@ -170,7 +168,7 @@ def _statements(sources: Sequence[Memory], name: str) -> list[Statement]:
 
 def embedded_texts(memory: Memory) -> list[str]:
     """The texts of a memory that a compaction embeds: its list entries without marks."""
-    return [] if memory.content is None else [s.text for name in _LISTS for s in _statements([memory], name)]
+    return [] if memory.content is None else [s.text for name in ITEM_SECTIONS for s in _statements([memory], name)]
 
 
 def _united(
@@ -335,11 +333,8 @@ def _time_scope(sources: Sequence[Memory]) -> TimeScope:
     starts = [scope.start or scope.end or date for scope, date in scopes]
     ends = [scope.end or scope.start or date for scope, date in scopes]
     turns = [scope.turn_count for scope, _ in scopes if scope.turn_count is not None]
-    return TimeScope(start=_first(starts), end=_last(ends), turn_count=sum(turns) if turns else None)
-
-
-def _first(times: Sequence[str]) -> str:
-    return clock.iso(min(map(clock.parse, times)))
+    first = clock.iso(min(map(clock.parse, starts)))
+    return TimeScope(start=first, end=_last(ends), turn_count=sum(turns) if turns else None)
 
 
 def _last(times: Sequence[str]) -> str:
@@ -374,7 +369,7 @@ def _size_warnings(sources: Sequence[Memory], content: Content) -> list[str]:
     bare = sum(not _content(memory).decisions for memory in sources)
     if bare:
         found.append(f"{bare} of {len(sources)} memories hold no decision: what they say is in the narrative.")
-    parts = sum(len(getattr(content, name)) for name in _LISTS)
+    parts = sum(len(getattr(content, name)) for name in ITEM_SECTIONS)
     if parts > MAX_PASSAGES:
         found.append(f"The record has {parts} entries; those beyond the first {MAX_PASSAGES} are found by words alone.")
     return found

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from jobs import plain_files
 from jobs.errors import JobError
 
 from . import external_data
@@ -110,15 +110,12 @@ def open_plain(folder: Path, path: str) -> IO[bytes]:
         if (folder / Path(*parts[:depth])).is_symlink():
             remedy = "Bring the files themselves: hf download MODEL --local-dir FOLDER."
             raise unusable(folder, f"{Path(*parts[:depth])} is a link", remedy)
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        descriptor = os.open(folder / path, flags)
+        return os.fdopen(plain_files.open_plain(folder / path), "rb")
     except OSError as error:
         raise unusable(folder, f"{path} cannot be opened: {error.strerror}") from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise unusable(folder, f"{path} is no plain file")
-    return os.fdopen(descriptor, "rb")
+    except JobError:
+        raise unusable(folder, f"{path} is no plain file") from None
 
 
 def unusable(folder: Path, why: str, remedy: str = "") -> JobError:

@@ -69,17 +69,16 @@ class LocalModel(NamedTuple):
     @property
     def identity(self) -> str:
         """The identity of its embedder."""
-        return self.config(EmbeddingConfig(cache_dir=Path())).identity
+        return self.config(Path()).identity
 
     @property
     def is_shipped(self) -> bool:
         """Whether it comes with the program."""
         return self.folder.is_absolute()
 
-    def config(self, base: EmbeddingConfig) -> EmbeddingConfig:
-        """The configuration of its embedder, with the cache folder of ``base``."""
-        cache = base.cache_dir
-        return EmbeddingConfig(cache_dir=cache, provider=self.provider, model=self.model, dimensions=self.dimensions)
+    def config(self, cache_dir: Path) -> EmbeddingConfig:
+        """The configuration of its embedder."""
+        return EmbeddingConfig(cache_dir, self.provider, self.model, self.dimensions)
 
     def needed(self) -> tuple[File, ...]:
         """All its files on this machine. Raises JobError: EMBEDDING_CONFIG where there is no build for it."""

@@ -59,12 +59,7 @@ MULTILINGUAL = LocalModel(
     # With it, as many questions on other subjects find nothing as with the default model (docs/benchmarks-tried.md).
     removed=0.9,
 )
-MODELS = (
-    ENGLISH,
-    ENGLISH_FULL,
-    MULTILINGUAL,
-)
-LOCAL_MODELS = {model.identity: model for model in MODELS}
+LOCAL_MODELS = {model.identity: model for model in (ENGLISH, ENGLISH_FULL, MULTILINGUAL)}
 
 
 def all_models(cache_dir: Path) -> list[LocalModel]:
@@ -110,7 +105,7 @@ def config_of(identity: str | None, base: EmbeddingConfig) -> EmbeddingConfig | 
     if identity == base.identity:
         return base
     model = known(identity, base.cache_dir)
-    return None if model is None else model.config(base)
+    return None if model is None else model.config(base.cache_dir)
 
 
 def changes_by_itself(recorded: str | None, config: EmbeddingConfig) -> bool:

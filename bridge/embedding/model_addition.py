@@ -19,7 +19,6 @@ from jobs.errors import JobError
 
 from . import added_models, calibration, hub_folder, onnx_graph
 from .added_models import CENTRE, DESCRIPTION
-from .config import EmbeddingConfig
 from .factory import create, processors
 from .hub_folder import HubFolder, unusable
 from .installer import Progress, Report, copy, installing, renamed_into_place
@@ -98,7 +97,7 @@ def _calibrated(
         return OnnxEmbedder(model._replace(centre=None), staging, **more)
 
     row["dimensions"], about["query_ms"] = _tried(published, embedder())
-    default = create(ENGLISH.config(EmbeddingConfig(cache_dir=staging)), bulk=True)
+    default = create(ENGLISH.config(staging), bulk=True)
     rows, row["removed"] = calibration.measure(embedder(threads=processors()), default, pairs)
     np.save(staging / CENTRE, rows, allow_pickle=False)
     row["files"].append(File(CENTRE, (staging / CENTRE).stat().st_size, digest(staging / CENTRE))._asdict())

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import re
 import ssl
 import subprocess
 import sys
@@ -107,7 +106,7 @@ def _append(client: httpx.Client, url: str, part: Path, size: int, report: Calla
             part.unlink(missing_ok=True)
         if answer.status_code not in (200, 206):
             raise DownloadFailed(f"{_host(url)} answered {answer.status_code}")
-        resumes = answer.status_code == 206 and _starts_at(answer.headers.get("Content-Range", ""), start)
+        resumes = answer.status_code == 206 and answer.headers.get("Content-Range", "").startswith(f"bytes {start}-")
         if answer.status_code == 206 and not resumes:
             part.unlink(missing_ok=True)
             raise DownloadFailed(f"{_host(url)} sent another range than was asked for")
@@ -119,11 +118,6 @@ def _append(client: httpx.Client, url: str, part: Path, size: int, report: Calla
                 report(min(done, size))
                 if done > size:
                     return
-
-
-def _starts_at(content_range: str, start: int) -> bool:
-    match = re.match(r"bytes (\d+)-", content_range)
-    return match is not None and int(match.group(1)) == start
 
 
 def _size(path: Path) -> int:

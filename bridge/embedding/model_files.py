@@ -13,7 +13,6 @@ from typing import NamedTuple
 from jobs.errors import JobError
 
 MARKER = "verified"
-_CHUNK = 1 << 20
 
 
 class File(NamedTuple):

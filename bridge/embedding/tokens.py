@@ -5,6 +5,7 @@ For models behind an endpoint, counts are needed only for budgets, so they are c
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Callable
 from functools import cached_property, lru_cache
@@ -128,7 +129,7 @@ class WordPieceTokenizer(ModelTokenizer):
         # For the tokenizer, a word of more than 100 characters is one unknown token.
         unknown, ids = self._plain.unknown, encoding.ids
         return sum(
-            _estimated(end - start) if number == unknown else 1
+            math.ceil((end - start) / _CHARACTERS_PER_TOKEN) if number == unknown else 1
             for number, (start, end) in zip(ids, encoding.offsets, strict=True)
         )
 
@@ -149,14 +150,10 @@ class LocallyCounted:
     tokenizer_name = NAME
 
     def count_tokens(self, text: str) -> int:
-        """The number of tokens in a text, not cut at a limit; an estimate for other models."""
+        """The number of tokens in a text, not cut at a limit, by the default model's tokenizer."""
         return word_piece_tokenizer(model_files.DEFAULT_FOLDER).count(text)
 
 
 # The tokenizers of the folders of models; all callers share one of each.
 word_piece_tokenizer = lru_cache(maxsize=2)(WordPieceTokenizer)
 model_tokenizer = lru_cache(maxsize=2)(ModelTokenizer)
-
-
-def _estimated(characters: int) -> int:
-    return -(-characters // _CHARACTERS_PER_TOKEN)

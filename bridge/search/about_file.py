@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,8 +44,7 @@ class Decided(NamedTuple):
         return not self.remark.startswith("replaced")
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(NamedTuple):
     """A memory that names the file. ``is_certain``: by its path, or by a name that no other file in the memories has.
     ``decisions``: those that hold first, of these those that name the file."""
 

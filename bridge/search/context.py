@@ -66,12 +66,12 @@ def context(
 ) -> ContextSuccess:
     """The answer of ``context``: the block and its memories. Without a snapshot or an embedder the store is empty."""
     if snapshot is None or embedder is None:
-        return _answer(question, NOTHING, Ranked([], 0, None, question.relevance_floor), None, [], second)
+        return _answer(NOTHING, Ranked([], 0, None, question.relevance_floor, question), None, [], second)
     ranked = rank(snapshot, question._replace(max_results=choice(question)), embedder, second)
     block = pack(snapshot, question, ranked, embedder.count_tokens)
     failures = second.warnings if second is not None else []
     warnings = [*snapshot.warnings, *failures, *too_small(question, ranked.hits, block)]
-    return _answer(question, block, ranked, embedder.tokenizer_name, warnings, second, snapshot)
+    return _answer(block, ranked, embedder.tokenizer_name, warnings, second, snapshot)
 
 
 def choice(question: Question) -> int:
@@ -149,7 +149,6 @@ def too_small(question: Question, ranked: Sequence[Scored], block: Block) -> lis
 
 
 def _answer(
-    question: Question,
     block: Block,
     ranked: Ranked,
     tokenizer: str | None,
@@ -157,7 +156,7 @@ def _answer(
     second: SecondStage | None = None,
     snapshot: Snapshot | None = None,
 ) -> ContextSuccess:
-    question = ranked.question or question
+    question = ranked.question
     standing = (
         {} if snapshot is None else standing_effects.described(snapshot, [(n.memory, n.scored) for n in block.notes])
     )
@@ -176,7 +175,7 @@ def _answer(
         "tokenizer": tokenizer,
         "as_of": clock.iso(question.ranking.as_of),
         "ranking": ranking_used(question, ranked.floor, second),
-        "warnings": [*question.warnings, *warnings, *([] if is_shown else ranked_down(question, ranked, shown))],
+        "warnings": [*question.warnings, *warnings, *([] if is_shown else ranked_down(ranked, shown))],
     }
 
 

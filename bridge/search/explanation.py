@@ -16,6 +16,7 @@ from ..embedding.embedder import Embedder
 from ..interface import envelope
 from ..memory import Memory
 from ..store.catalogue import Votes
+from ..text.terms import Term
 from . import context, standing_effects
 from .explain_request import ExplainRequest, listed, problem, problem_of, wanted_ids
 from .listing import title
@@ -66,11 +67,11 @@ def explain(
     Without a query no embedder is needed. Without a snapshot, or with a query and no embedder, the store is empty.
     """
     problems = list(asked.problems)
+    found = _Findings([], asked.question.relevance_floor, asked.question)
     if not asked.is_of_its_workspace:
         message = f"project {asked.project!r} is not this workspace, which is {asked.workspace.root}"
         problems.append(problem("project", message, "PROJECT_MISMATCH"))
-        return _answer(asked, [], asked.ids, problems, [], asked.question.relevance_floor, second=second)
-    found = _Findings([], asked.question.relevance_floor, asked.question)
+        return _answer(asked, [], asked.ids, problems, [], found, second)
     items: list[ExplainItem] = []
     warnings: list[str] = []
     if snapshot is not None:
@@ -78,7 +79,7 @@ def explain(
         if second is not None and second.has_failed:
             found = _find(snapshot, asked, embedder)  # a part may have been judged before
         numbers = [subject.memory.number for subject in found.subjects]
-        terms = _matched(snapshot, found.question.query, numbers) if asked.query and numbers else {}
+        terms = snapshot.matched(found.question.query, numbers) if asked.query and numbers else {}
         warnings = [*snapshot.warnings, *(second.warnings if second is not None else []), *found.warnings]
         items = [_item(asked, found.question.ranking, subject, terms, found.block) for subject in found.subjects]
         scored = [(each.memory, each.scored) for each in found.subjects if each.scored is not None]
@@ -93,7 +94,7 @@ def explain(
     missing = [number for number in asked.ids if number not in known]
     if missing:
         problems.append(problem("ids", f"there is no memory {listed(missing)}", "NOT_FOUND"))
-    return _answer(asked, items, missing, problems, warnings, found.floor, found.question, second)
+    return _answer(asked, items, missing, problems, warnings, found, second)
 
 
 def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace | None = None) -> ExplainFailure:
@@ -132,7 +133,7 @@ def _find(
     # With a second stage, the first hits of a longer list may be others: more memories are judged for it.
     lengths = [max(asked.limit, choice)] if second is None else [asked.limit, *([choice] if choice else [])]
     ranked, *more = [rank(snapshot, question._replace(max_results=length), embedder, second) for length in lengths]
-    question = (ranked.question or question)._replace(max_results=question.max_results)
+    question = ranked.question._replace(max_results=question.max_results)
     best = ranked.hits
     noted = [ranked, *more][-1]
     noted = noted._replace(hits=noted.hits[:choice])
@@ -153,13 +154,8 @@ def _find(
     )
 
 
-def _matched(snapshot: Snapshot, query: str, numbers: Sequence[int]) -> dict[int, list[str]]:
-    """Memory number -> the query's terms that it contains, as people read them."""
-    return {number: [term.text for term in terms] for number, terms in snapshot.matched(query, numbers).items()}
-
-
 def _item(
-    asked: ExplainRequest, ranking: Ranking, subject: _Subject, terms: Mapping[int, list[str]], block: context.Block
+    asked: ExplainRequest, ranking: Ranking, subject: _Subject, terms: Mapping[int, list[Term]], block: context.Block
 ) -> ExplainItem:
     memory, scored = subject.memory, subject.scored
     source: Literal["query", "id_lookup", "query+id_lookup"] = "id_lookup"
@@ -174,16 +170,10 @@ def _item(
         "retrieval": {"source": source, "rank": subject.rank},
         "score": {
             "total": None if scored is None else scored.score,
-            "components": components(
-                memory,
-                scored.query_match if scored else None,
-                ranking,
-                subject.votes,
-                scored.status_multiplier if scored else None,
-            ),
+            "components": components(memory, scored, ranking, subject.votes),
         },
         # Every memory of the workspace belongs to the project; requests for other projects were rejected.
-        "matches": {"query_terms": terms.get(memory.number, []), "project_match": True},
+        "matches": {"query_terms": [term.text for term in terms.get(memory.number, [])], "project_match": True},
         "pack_context": _pack_context(asked.question, memory, block) if asked.include_pack_context else None,
     }
     if scored is not None and scored.is_weak:
@@ -210,12 +200,11 @@ def _answer(
     missing: Sequence[int],
     problems: list[ExplainProblem],
     warnings: Sequence[str],
-    floor: float,
-    question: Question | None = None,
+    found: _Findings,
     second: SecondStage | None = None,
 ) -> ExplainSuccess:
-    question = question or asked.question
-    used = ranking_used(question, floor, second)
+    question = found.question
+    used = ranking_used(question, found.floor, second)
     return {
         **envelope.SUCCESS,
         "items": items,

@@ -5,14 +5,13 @@ None of it depends on the query, and a memory of one number does not change with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..memory import Memory
+from ..memory import ITEM_SECTIONS, Memory
 from ..text.template import summary_text
 from .bounded_cache import BoundedCache
-from .hits import CountTokens
 
 if TYPE_CHECKING:
     from ..store.reader import StoreSnapshot
@@ -26,14 +25,14 @@ class KnownMemory:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self._counted: tuple[CountTokens, int] | None = None
+        self._counted: tuple[Callable[[str], int], int] | None = None
 
     @cached_property
     def text(self) -> str:
         """The text to show."""
         return summary_text(self.memory)
 
-    def tokens(self, count: CountTokens) -> int:
+    def tokens(self, count: Callable[[str], int]) -> int:
         """The tokens of the text, as ``count`` counts them."""
         counted = self._counted
         if counted is None or counted[0] != count:
@@ -46,7 +45,7 @@ class KnownMemory:
         content = self.memory.content
         if content is None:
             return _OBJECT_BYTES + _BYTES_A_CHARACTER * len(self.memory.text)
-        items = (*content.decisions, *content.rationale, *content.open_questions, *content.next_steps)
+        items = [item for name in ITEM_SECTIONS for item in getattr(content, name)]
         return _OBJECT_BYTES + _BYTES_A_CHARACTER * (len(content.context) + sum(len(item) + 20 for item in items))
 
 

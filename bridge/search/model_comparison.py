@@ -7,10 +7,10 @@ for nothing in it, since it would bring the marked memory up with every model.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -28,8 +28,7 @@ DEPTH = 5
 FOLDER_PREFIX = "cognee-memory-trial-"
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(NamedTuple):
     """A question, and the number of a memory that helped with it."""
 
     query: str

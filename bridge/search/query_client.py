@@ -65,21 +65,21 @@ def ask_for(
         workspace = find_workspace(workspace_path, Path.cwd() if workspace_path is None else Path())
         settings = trust.settings_of(workspace)
         asked = with_settings(arguments, settings, default_preset)
-        return from_worker(verb, workspace, settings, asked) or _ourselves(verb, workspace, settings, asked)
-    except JobError as error:
-        return _failure(verb, error, arguments, workspace)
+        answered = from_worker(verb, workspace, settings, asked)
+        if answered is not None:
+            return answered
+        from jobs import clock
+
+        answer = _reader(workspace, settings).answer(verb, asked, clock.now())
     except Exception as error:
         from ..interface import envelope
+        from .reader import failure
 
-        return _failure(verb, envelope.unexpected(error), arguments, workspace)
-
-
-def _ourselves(verb: Verb, workspace: Workspace, settings: Settings, arguments: dict[str, Any]) -> bytes:
-    from jobs import clock
-
+        known = error if isinstance(error, JobError) else envelope.unexpected(error)
+        answer = failure(verb, known, arguments, workspace)
     from ..interface import envelope
 
-    return envelope.encoded(_reader(workspace, settings).answer(verb, arguments, clock.now()))
+    return envelope.encoded(answer)
 
 
 def embed(workspace: Workspace, settings: Settings, texts: Sequence[str]) -> Vectors:
@@ -104,13 +104,6 @@ def _reader(workspace: Workspace, settings: Settings) -> Reader:
                 Reader(workspace, embedding, reranking=reranking, loading=loading),
             )
         return _kept[1]
-
-
-def _failure(verb: Verb, error: JobError, arguments: dict[str, Any], workspace: Workspace | None) -> bytes:
-    from ..interface import envelope
-    from .reader import failure
-
-    return envelope.encoded(failure(verb, error, arguments, workspace))
 
 
 def from_worker(verb: Verb, workspace: Workspace, settings: Settings, arguments: dict[str, Any]) -> bytes | None:

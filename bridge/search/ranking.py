@@ -488,21 +488,16 @@ def loses_by_age(memory: Factors, to: Factors, ranking: Ranking) -> bool:
     return ageless_score(memory, ranking) >= CLEARLY_BETTER * ageless_score(to, ranking)
 
 
-def components(
-    memory: Memory,
-    found: Relevance | None,
-    ranking: Ranking,
-    votes: Votes = NO_VOTES,
-    status_multiplier: float | None = None,
-) -> ScoreComponents:
+def components(memory: Memory, scored: Factors | None, ranking: Ranking, votes: Votes = NO_VOTES) -> ScoreComponents:
     """A score as sums for ``explain``: (base + semantic_boost + rerank) * recency * (1 + kind_bonus) * feedback.
 
-    ``found`` is the relevance, to which ``base``, ``semantic_boost`` and, if a reranker judged the memory, ``rerank``
-    add up; without a query, relevance and parts are None. ``status_multiplier``: of the score, where it is not that of
-    the memory's status.
+    ``base``, ``semantic_boost`` and, if a reranker judged the memory, ``rerank`` add up to the relevance. Without a
+    query, ``scored`` and these parts are None.
     """
     base = boost = judged = None
-    if found is not None:
+    status = STATUS_MULTIPLIERS[status_word(memory)]
+    if scored is not None:
+        found, status = scored.query_match, scored.status_multiplier
         vector_weight = VECTOR_WEIGHT
         if found.rerank_score is not None:
             judged = rounded(RERANK_WEIGHT * found.rerank_score)
@@ -513,7 +508,7 @@ def components(
     parts: ScoreComponents = {
         "base": base,
         "recency": recency_multiplier(age, ranking.half_life_days, ranking.recency_floor),
-        "kind_bonus": rounded((status_multiplier or STATUS_MULTIPLIERS[status_word(memory)]) - 1),
+        "kind_bonus": rounded(status - 1),
         "semantic_boost": boost,
     }
     if judged is not None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         FittingNotes,
         Response,
         RetrievalFailure,
-        RetrievalResponse,
         RetrievalSuccess,
     )
     from ..reranking.config import RerankConfig
@@ -48,8 +47,8 @@ Verb = Literal["retrieve", "explain", "context"]
 class Reader:
     """Answers questions about one workspace. ``embedder`` loads the model for the first question that needs it.
     ``reranking``: the reranker of the second stage, if there is one. ``loading``: the model, if its load has begun.
-    ``stays``: keep the store open between questions,
-    for a process that ends with the worker: on Windows nobody could replace the files meanwhile."""
+    ``stays``: keep the store open between questions, for a process that ends with the worker: on Windows nobody could
+    replace the files meanwhile."""
 
     def __init__(
         self,
@@ -72,16 +71,6 @@ class Reader:
         self._earlier: Embedder | None = None  # of a store that is still to be embedded with the configured model
         self._loading = loading
         self._cache = IndexCache()
-
-    @overload
-    def answer(
-        self, verb: Literal["retrieve"], arguments: dict[str, Any], now: datetime, shown: Workspace | None = None
-    ) -> RetrievalResponse: ...
-
-    @overload
-    def answer(
-        self, verb: Verb, arguments: dict[str, Any], now: datetime, shown: Workspace | None = None
-    ) -> Response: ...
 
     def answer(self, verb: Verb, arguments: dict[str, Any], now: datetime, shown: Workspace | None = None) -> Response:
         """The envelope of an answer or of an error. ``arguments`` already contain what the settings supply.
@@ -186,15 +175,13 @@ class Reader:
                 self._earlier = earlier(identity, self._embedding, self._create)
             return self._earlier
 
-    def _begin_loading(self) -> None:
-        """Load the model in a thread while the index is read."""
+    def _begin_loading(self) -> SecondStage | None:
+        """Load the models in threads while the index is read. Returns the second stage of one question; None if no
+        reranker is configured."""
         with self._lock:
             # After an unused failure it is loaded again: the model may have been installed since.
             if self._embedder is None and (self._loading is None or self._loading.has_failed):
                 self._loading = Background(lambda: self._create(self._embedding))
-
-    def _second_stage(self) -> SecondStage | None:
-        """The second stage of one question, whose model is loaded in a thread; None if no reranker is configured."""
         if self._reranking is None:
             return None
         from ..reranking.factory import create as create_reranker
@@ -210,8 +197,7 @@ class Reader:
         from .retrieval import retrieve
 
         question = parse_question(arguments, now)
-        self._begin_loading()
-        second = self._second_stage()
+        second = self._begin_loading()
         with self.snapshot(now) as snapshot:
             return retrieve(snapshot, question, self.embedder(snapshot), second)
 
@@ -220,10 +206,7 @@ class Reader:
         from .explanation import explain
 
         asked = parse(shown, arguments, now)
-        second = None
-        if asked.query:
-            self._begin_loading()
-            second = self._second_stage()
+        second = self._begin_loading() if asked.query else None
         with self.snapshot(now) as snapshot:
             return explain(snapshot, asked, self.embedder(snapshot) if asked.query else None, second)
 
@@ -232,8 +215,7 @@ class Reader:
         from .question import parse_question
 
         question = parse_question(arguments, now)
-        self._begin_loading()
-        second = self._second_stage()
+        second = self._begin_loading()
         with self.snapshot(now) as snapshot:
             return context(snapshot, question, self.embedder(snapshot), second)
 

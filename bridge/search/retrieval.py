@@ -6,9 +6,8 @@ scores are computed. All formulas are in ``ranking``. A ``SecondStage``, if ther
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -35,7 +34,7 @@ from .ranking import (
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from ..interface.answer_shapes import RankingUsed, RetrievalSuccess, Standing
+    from ..interface.answer_shapes import RankingUsed, RetrievalHit, RetrievalSuccess
     from .second_stage import SecondStage
     from .standings import Fall
 
@@ -45,16 +44,16 @@ class Ranked(NamedTuple):
 
     ``best_fit``: the memory that fits best and was not ranked first, because of its age alone; None if the first hit
     fits about as well. ``floor``: the relevance floor that was used, as a share of the attainable relevance.
-    ``vector``: the query's embedding, shape (dimensions,). ``question``: as it was ranked, with the period of the
-    newest or the oldest and without misspelt words; None without a search. ``vector`` is None if nothing was compared.
+    ``question``: as it was ranked, with the period of the newest or the oldest and without misspelt words.
+    ``vector``: the query's embedding, shape (dimensions,); None if nothing was compared.
     """
 
     hits: list[Scored]
     considered: int
     best_fit: Scored | None
     floor: float
+    question: Question
     vector: Vector | None = None
-    question: Question | None = None
 
 
 def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: SecondStage | None = None) -> Ranked:
@@ -67,14 +66,14 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
     candidates = failures.beside(snapshot, question, snapshot.candidates(question.filters))
     question = spelled(snapshot, question, embedder)
     if not len(candidates):
-        return Ranked([], 0, None, question.relevance_floor, question=question)
+        return Ranked([], 0, None, question.relevance_floor, question)
     estimate = _compared(snapshot, question, embedder, candidates)
     could_compare = snapshot.has_vectors
     estimate, floor = _above_floor(snapshot, question, candidates, estimate)
     vector = estimate.vector
     if question.by_date:
         newest = _scored(snapshot, question, vector, estimate.newest(question))
-        return Ranked(newest, len(estimate), None, floor, vector, question)
+        return Ranked(newest, len(estimate), None, floor, question, vector)
     question = estimate.timed(question)
     depth = question.max_results if second is None else second.depth(question.max_results)
     choice = estimate.choose(question, depth, candidates)
@@ -83,8 +82,8 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
     scored = _judged(snapshot, question, vector, choice, second)
     listed = fit.marked(snapshot, question.query, scored[: question.max_results])
     if question.floor_is_default and len(kept := fit.without_followers(listed)) < len(listed):
-        return Ranked(kept, len(kept), _best_fit(kept, question), floor, vector, question)
-    return Ranked(listed, max(len(estimate), len(listed)), _best_fit(scored, question), floor, vector, question)
+        return Ranked(kept, len(kept), _best_fit(kept, question), floor, question, vector)
+    return Ranked(listed, max(len(estimate), len(listed)), _best_fit(scored, question), floor, question, vector)
 
 
 def _compared(snapshot: Snapshot, question: Question, embedder: Embedder, candidates: Catalogue) -> Estimate:
@@ -132,10 +131,8 @@ def _judged(
 def spelled(snapshot: Snapshot, question: Question, embedder: Embedder) -> Question:
     """The question with its misspelt words replaced by those of the memories, and a warning that says so.
 
-    The tokenizer knows common words: each is one token. Where tokens are only estimated, nothing is replaced.
+    The tokenizer knows common words: each is one token.
     """
-    if embedder.tokenizer_name.startswith("estimate"):
-        return question
     meant = snapshot.meant(question.query, lambda word: embedder.count_tokens(word) == 1)
     return question.spelled(meant) if meant else question
 
@@ -202,19 +199,24 @@ def retrieve(
 ) -> RetrievalSuccess:
     """The answer in the retrieval contract's shape. Without a snapshot or an embedder the store is empty."""
     if snapshot is None or embedder is None:
-        return _answer(question, Ranked([], 0, None, question.relevance_floor), [], None, second=second)
+        return _answer(Ranked([], 0, None, question.relevance_floor, question), [], None, [], second)
     ranked = rank(snapshot, question, embedder, second)
     shown = {known.memory.number: known for known in snapshot.known_memories([hit.number for hit, _ in ranked.hits])}
     kept = partial(kept_in_cut, snapshot, question, ranked)
     packed = hits.pack(ranked.hits, lambda one: shown[one.number], embedder.count_tokens, question.max_tokens, kept)
     best = _best_of(snapshot, question, ranked, [memory for memory, *_ in packed]) if question.best_passages else {}
     standing = standing_effects.described(snapshot, [(memory, factors) for memory, factors, *_ in packed])
-    answer = _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings, best, second, standing)
     code = snapshot.in_code([memory for memory, *_ in packed])
-    for found in answer["results"]:
-        if found["memory_number"] in code:
-            found["in_code"] = code[found["memory_number"]]
-    return answer
+    results = [hits.hit(*entry) for entry in packed]
+    for found in results:
+        number = found["memory_number"]
+        if number in best:
+            found["best_passages"] = best[number]
+        if number in standing:
+            found["standing"] = standing[number]
+        if number in code:
+            found["in_code"] = code[number]
+    return _answer(ranked, results, embedder.tokenizer_name, snapshot.warnings, second)
 
 
 def kept_in_cut(snapshot: Snapshot, question: Question, ranked: Ranked, memory: Memory) -> list[str]:
@@ -250,23 +252,14 @@ def _best_of(
 
 
 def _answer(
-    question: Question,
     ranked: Ranked,
-    packed: Sequence[hits.Packed],
+    results: list[RetrievalHit],
     tokenizer: str | None,
-    warnings: Sequence[str] = (),
-    best_passages: Mapping[int, list[str]] = MappingProxyType({}),
+    warnings: Sequence[str],
     second: SecondStage | None = None,
-    standing: Mapping[int, Standing] = MappingProxyType({}),
 ) -> RetrievalSuccess:
-    question = ranked.question or question
+    question = ranked.question
     ranking = question.ranking
-    results = [hits.hit(*entry) for entry in packed]
-    for shown_hit in results:
-        if shown_hit["memory_number"] in best_passages:
-            shown_hit["best_passages"] = best_passages[shown_hit["memory_number"]]
-        if shown_hit["memory_number"] in standing:
-            shown_hit["standing"] = standing[shown_hit["memory_number"]]
     shown = [hit["memory_number"] for hit in results]
     return {
         **envelope.SUCCESS,
@@ -286,7 +279,7 @@ def _answer(
             *(second.warnings if second is not None else []),
             *fit.warnings(ranked.hits),
             *over_budget(question, len(results), len(ranked.hits)),
-            *ranked_down(question, ranked, shown),
+            *ranked_down(ranked, shown),
         ],
     }
 
@@ -296,13 +289,14 @@ def over_budget(question: Question, shown: int, wanted: int) -> list[str]:
     return [f"{shown} of {wanted} shown: the token budget ({question.max_tokens}) is full"] if shown < wanted else []
 
 
-def ranked_down(question: Question, ranked: Ranked, shown: Sequence[int]) -> list[str]:
+def ranked_down(ranked: Ranked, shown: Sequence[int]) -> list[str]:
     """A warning if the memory that fits best lost the first place for its age; otherwise empty.
 
     ``shown``: the numbers of the memories in the answer, in their order.
     """
     if ranked.best_fit is None:
         return []
+    question = ranked.question
     memory, scored = ranked.best_fit
     place = f"is number {shown.index(memory.number) + 1}" if memory.number in shown else "is left out"
     cause = "its age" if question.ranking.period is None else "its date"

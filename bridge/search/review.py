@@ -15,7 +15,7 @@ from ..store.opening import reader_of
 from ..text.decision_lines import read, searched
 from ..text.passages import decisions
 from . import rests
-from .standings import DISPUTED, POSSIBLE, REPLACED, words
+from .standings import DISPUTED, POSSIBLE, REPLACED, related
 
 if TYPE_CHECKING:
     from ..memory_shapes import ReviewedPair, ReviewedStatement
@@ -208,10 +208,4 @@ def _age(side: tuple[Memory, int]) -> tuple[str, int, int]:
 
 
 def statement(memory: Memory, passage: int) -> ReviewedStatement:
-    return {
-        "memory_id": memory.id,
-        "memory_number": memory.number,
-        "statement": words(memory, passage),
-        "dated_at": memory.dated_at,
-        "topic_id": memory.metadata.topic_id,
-    }
+    return {**related(memory, passage), "topic_id": memory.metadata.topic_id}

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Literal
 from ..pattern import pattern
 from ..text.passages import whole_text
 from .ranking import Factors, Inherited, Ranking, Relevance, Scored, rescored
-from .standings import POSSIBLE, words
+from .standings import POSSIBLE, related, words
 
 if TYPE_CHECKING:
     from ..embedding.embedder import Vector
-    from ..interface.answer_shapes import RelatedStatement, Standing
+    from ..interface.answer_shapes import Standing
     from ..memory import Memory
     from .catalogue import Catalogue
     from .question import Question
@@ -199,23 +199,14 @@ def _described(memory: Memory, factors: Factors, known: Mapping[int, Memory]) ->
     return {
         "state": "holds" if fall is None else fall.state,
         "statement": words(memory, answering(factors)),
-        "by": None if fall is None else _related(known[fall.by[0]], fall.by[1]),
+        "by": None if fall is None else related(known[fall.by[0]], fall.by[1]),
         "since": since,
         "confidence": None if fall is None else fall.confidence,
         "cause": None if fall is None else fall.cause,
         "replaces": [
-            {**_related(known[each.statement[0]], each.statement[1]), "state": each.state} for each in factors.replaces
+            {**related(known[each.statement[0]], each.statement[1]), "state": each.state} for each in factors.replaces
         ],
         "inherited_from": None if factors.inherited is None else factors.inherited.number,
-    }
-
-
-def _related(memory: Memory, passage: int) -> RelatedStatement:
-    return {
-        "memory_id": memory.id,
-        "memory_number": memory.number,
-        "statement": words(memory, passage),
-        "dated_at": memory.dated_at,
     }
 
 

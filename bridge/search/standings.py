@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ..text.passages import decisions, passages
 
 if TYPE_CHECKING:
+    from ..interface.answer_shapes import RelatedStatement
     from ..memory import Memory
     from ..store.catalogue import Replacement
 
@@ -154,6 +155,16 @@ def words(memory: Memory, passage: int) -> str:
     """The words of a statement."""
     found = decisions(memory).get(passage)
     return memory.text if found is None else found.text
+
+
+def related(memory: Memory, passage: int) -> RelatedStatement:
+    """A statement as the answers about another memory show it."""
+    return {
+        "memory_id": memory.id,
+        "memory_number": memory.number,
+        "statement": words(memory, passage),
+        "dated_at": memory.dated_at,
+    }
 
 
 def line(memory: Memory, passage: int) -> str:

@@ -9,7 +9,6 @@ embedding model, in its file.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from functools import cache
 
@@ -58,7 +57,7 @@ def _session() -> Session:
     folder = model_files.DEFAULT_FOLDER
     try:
         for name, digest in SHA256.items():
-            if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
+            if model_files.digest(folder / name) != digest:
                 raise ValueError(f"{name} is not the file of this version")
         return open_session(folder / GRAPH, optimised=False, prepacked=False)
     except Exception as error:  # onnxruntime's exceptions share no narrower base

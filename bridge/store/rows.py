@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jobs import clock
 
-from ..memory import LABELS, LISTS, TIMES, Content, Memory, Metadata, References, TimeScope, dated_at
+from ..memory import ITEM_SECTIONS, LABELS, LISTS, TIMES, Content, Memory, Metadata, References, TimeScope, dated_at
 from ..text.sections import normalise_time
 
 if TYPE_CHECKING:
@@ -43,14 +43,13 @@ def body_of(content: Content | None, text: str) -> str:
 
 def content_of(body: dict[str, Any]) -> Content:
     """The content of a decoded body."""
-    lists = ("decisions", "rationale", "open_questions", "next_steps")
     references = {name: tuple(items) for name, items in body["references"].items()}
     return Content(
         topic=body["topic"],
         context=body["context"],
         references=References(**references),
         time_scope=TimeScope(**body["time_scope"]),
-        **{name: tuple(body[name]) for name in lists},
+        **{name: tuple(body[name]) for name in ITEM_SECTIONS},
     )
 
 

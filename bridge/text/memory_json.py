@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from ..memory import GIVEN, LABELS, LISTS, Memory, Metadata, TimeScope
+from ..memory import GIVEN, ITEM_SECTIONS, LABELS, LISTS, Memory, Metadata, TimeScope
 from .sections import scope_text
 from .template import summary_text
 
@@ -33,10 +33,7 @@ def as_payload(memory: Memory) -> dict[str, Any]:
         "topic": content.topic,
         **labels,
         "context": content.context,
-        "decisions": list(content.decisions),
-        "rationale": list(content.rationale),
-        "open_questions": list(content.open_questions),
-        "next_steps": list(content.next_steps),
+        **{name: list(getattr(content, name)) for name in ITEM_SECTIONS},
         "references": list(content.references.flat),
         **{f"references_{kind}": list(values) for kind, values in content.references._asdict().items()},
         "time_scope": scope_text(content.time_scope),

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from jobs import clock
 
-from ..memory import Content, References, TimeScope
+from ..memory import ITEM_SECTIONS, Content, References, TimeScope
 from ..pattern import pattern
 from . import references
 
@@ -161,12 +161,9 @@ def normalise(content: Content) -> Content:
     return content._replace(
         topic=one_line(content.topic),
         context=newlines(content.context).strip(),
-        decisions=tidy_items(content.decisions),
-        rationale=tidy_items(content.rationale),
-        open_questions=tidy_items(content.open_questions),
-        next_steps=tidy_items(content.next_steps),
         references=References(*map(tidy_items, (refs.files, refs.plans, refs.branches, refs.issues))),
         time_scope=read_scope(write_scope(scope._replace(text=newlines(scope.text).strip()))),
+        **{name: tidy_items(getattr(content, name)) for name in ITEM_SECTIONS},
     )
 
 
@@ -176,12 +173,9 @@ def content_of(topic: str, sections: dict[str, list[str]]) -> Content:
         Content(
             topic=topic,
             context=read_text(sections.get("context", ())),
-            decisions=read_items(sections.get("decisions", ())),
-            rationale=read_items(sections.get("rationale", ())),
-            open_questions=read_items(sections.get("open_questions", ())),
-            next_steps=read_items(sections.get("next_steps", ())),
             references=references.split(read_items(sections.get("references", ()))),
             time_scope=read_scope(sections.get("time_scope", ())),
+            **{name: read_items(sections.get(name, ())) for name in ITEM_SECTIONS},
         )
     )
 
@@ -190,10 +184,7 @@ def lines_of(content: Content) -> dict[str, list[str]]:
     """The sections of normalised content: field name of ``Content`` -> lines."""
     return {
         "context": write_text(content.context),
-        "decisions": write_items(content.decisions),
-        "rationale": write_items(content.rationale),
-        "open_questions": write_items(content.open_questions),
-        "next_steps": write_items(content.next_steps),
+        **{name: write_items(getattr(content, name)) for name in ITEM_SECTIONS},
         "references": write_items(references.flatten(content.references)),
         "time_scope": write_scope(content.time_scope),
     }

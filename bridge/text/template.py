@@ -88,15 +88,8 @@ def normalise_metadata(metadata: Metadata) -> Metadata:
 
 def write_metadata(metadata: Metadata) -> list[str]:
     """The six lines of the block in version 1.0."""
-    known = normalise_metadata(metadata)
-    return [
-        f"- Topic ID: {known.topic_id or 'N/A'}",
-        f"- Session ID: {known.session_id or 'N/A'}",
-        f"- Plan ID: {known.plan_id or 'N/A'}",
-        f"- Status: {known.status or 'N/A'}",
-        f"- Created: {known.created_at or 'N/A'}",
-        f"- Updated: {known.updated_at or 'N/A'}",
-    ]
+    known = normalise_metadata(metadata)._asdict()
+    return [f"- {name}: {known[field] or 'N/A'}" for name, (field, _) in _READERS.items() if name != _ONLY_READ]
 
 
 def read_metadata(lines: Iterable[tuple[int, str]], start: tuple[int, str]) -> tuple[Metadata, list[str]]:
@@ -121,7 +114,7 @@ def read_metadata(lines: Iterable[tuple[int, str]], start: tuple[int, str]) -> t
         except ValueError as error:
             raise metadata_error(number, line, str(error)) from None
     for name, (field, _) in _READERS.items():
-        if field not in values and name != "Source Created":
+        if field not in values and name != _ONLY_READ:
             number, line = others[0] if others else start
             raise metadata_error(number, line, f"the metadata block has no line '- {name}: …'")
     return Metadata(**values), [line for _, line in others]
@@ -176,6 +169,7 @@ _READERS: dict[str, tuple[str, Callable[[str], str | None]]] = {
     "Updated": ("updated_at", _time),
     "Source Created": ("source_created_at", _time),
 }
+_ONLY_READ = "Source Created"  # a line of version 1.1
 
 
 class Enriched(NamedTuple):
@@ -203,30 +197,15 @@ class Legacy(NamedTuple):
 Parsed = Enriched | Plain | Legacy
 
 
-def render(content: Content, metadata: Metadata) -> str:
-    """The enriched text of a summary. ``parse`` returns the normalised content and metadata."""
-    return _render("summary", content, metadata, ())
-
-
-def render_record(content: Content, metadata: Metadata, sources: Sequence[str] = ()) -> str:
-    """The enriched text of a decision record.
-
-    The content's ``context`` is the narrative; ``sources`` are the ids of the merged memories.
-    """
-    return _render("decision_record", content, metadata, sources)
-
-
 def summary_text(memory: Memory) -> str:
     """The text to show. It is rendered from the present fields, since a stored text would show an old status."""
     if memory.content is None:
         return memory.text
-    if memory.kind == "decision_record":
-        return render_record(memory.content, memory.metadata, memory.sources)
-    return render(memory.content, memory.metadata)
+    return render(memory.content, memory.metadata, memory.kind, memory.sources)
 
 
 def readable(text: str) -> str:
-    """A memory's text as ``render``, ``render_record`` and ``render_conversation`` write it, or the beginning of it,
+    """A memory's text as ``render`` and ``render_conversation`` write it, or the beginning of it,
     without the lines that say nothing to a reader: the template's comment, unknown metadata, a turn's last line."""
     first, *lines = text.split("\n")
     if not _COMMENT.fullmatch(first):
@@ -272,7 +251,11 @@ def parse(text: str) -> Parsed:
     return Legacy(text) if plain is None else Plain(plain)
 
 
-def _render(kind: MemoryKind, content: Content, metadata: Metadata, sources: Sequence[str]) -> str:
+def render(content: Content, metadata: Metadata, kind: MemoryKind = "summary", sources: Sequence[str] = ()) -> str:
+    """The enriched text. ``parse`` returns the normalised content and metadata.
+
+    Of a decision record, the content's ``context`` is the narrative; ``sources`` are the ids of the merged memories.
+    """
     content = normalise(content)
     record = kind == "decision_record"
     lines = [

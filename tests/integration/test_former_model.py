@@ -8,7 +8,6 @@ from pathlib import Path
 from harness import Place, until
 from job_copies import task
 
-from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.factory import create
 from bridge.embedding.local_models import ENGLISH_FULL
 from bridge.operations.ingest import prepare
@@ -18,7 +17,7 @@ from jobs import clock
 
 def made_by_an_earlier_version(place: Place, full_weights: Path, texts: list[str]) -> None:
     """Fills the workspace with memories as version 0.4.0 stored them."""
-    former = create(ENGLISH_FULL.config(EmbeddingConfig(cache_dir=full_weights.parent)))
+    former = create(ENGLISH_FULL.config(full_weights.parent))
     now = clock.iso(clock.now())
     store = Store(place.workspace, former)
     try:

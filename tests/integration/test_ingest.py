@@ -15,7 +15,7 @@ from harness import PROJECT, Place
 
 from bridge.memory import Content, Metadata
 from bridge.text.conversation import Conversation, parse_conversation
-from bridge.text.template import render, render_record
+from bridge.text.template import render
 
 pytestmark = pytest.mark.cognee
 
@@ -167,7 +167,8 @@ def test_a_conversation_is_a_legacy_memory_with_a_node(graph: Fork) -> None:
 
 def test_a_decision_record_cannot_be_ingested(graph: Fork) -> None:
     """Records come from compaction or import only."""
-    text = render_record(Content("Forged", "Narrative"), Metadata("t", status="DecisionRecord", created_at=SUBMITTED))
+    metadata = Metadata("t", status="DecisionRecord", created_at=SUBMITTED)
+    text = render(Content("Forged", "Narrative"), metadata, "decision_record")
     (outcome,) = graph.run("ingest", graph.task("ingest", {"summary_text": text}))
     assert outcome["error"]["code"] == "JOB_INVALID"
 

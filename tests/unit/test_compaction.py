@@ -103,7 +103,7 @@ def test_of_two_that_mean_the_same_the_fuller_wording_is_kept() -> None:
     full, short = "Uploads are retried quickly with exponential backoff", "Uploads are retried with exponential backoff"
     vectors = EMBEDDER.embed([full, full])
     (group,) = duplicates.group_duplicates([full, short], vectors)
-    assert (group.kept, group.members) == (0, (0, 1))
+    assert (group.kept, group.members) == (0, [0, 1])
 
 
 ONE_THING_APART = [

@@ -176,7 +176,7 @@ def test_wrong_settings_are_named(tmp_path: Path, name: str, dimensions: int) ->
 
 
 def test_a_vector_depends_neither_on_other_texts_nor_on_threads(both_models: Path) -> None:
-    config = MULTILINGUAL.config(EmbeddingConfig(cache_dir=both_models))
+    config = MULTILINGUAL.config(both_models)
     texts = [f"The archive of {name} is on shelf {n}. " * (n % 4 + 1) for n, name in enumerate("abcdefgh")]
     together = create(config, bulk=True).embed([*texts, "", "a\0b \ud800"])
     alone = np.array([create(config).embed([text])[0] for text in texts])
@@ -185,7 +185,7 @@ def test_a_vector_depends_neither_on_other_texts_nor_on_threads(both_models: Pat
 
 
 def test_a_question_is_nearer_to_its_answer_in_another_language_than_to_another_text(both_models: Path) -> None:
-    embedder = create(MULTILINGUAL.config(EmbeddingConfig(cache_dir=both_models)))
+    embedder = create(MULTILINGUAL.config(both_models))
     texts = embedder.embed(["Backups are kept for thirty days.", "The keeper of the lighthouse counts ships at dawn."])
     for question in (
         "Wie lange werden Backups aufbewahrt?",
@@ -198,7 +198,7 @@ def test_a_question_is_nearer_to_its_answer_in_another_language_than_to_another_
 
 
 def test_the_default_model_embeds_a_question_as_any_text(both_models: Path) -> None:
-    embedder = create(ENGLISH.config(EmbeddingConfig(cache_dir=both_models)))
+    embedder = create(ENGLISH.config(both_models))
     assert (embed_query(embedder, "backups") == embedder.embed(["backups"])[0]).all()
 
 
@@ -282,7 +282,7 @@ TEXTS = ["We keep backups for thirty days.", "The keeper of the lighthouse count
 
 
 def config(model: LocalModel, cache: Path) -> EmbeddingConfig:
-    return model.config(EmbeddingConfig(cache_dir=cache))
+    return model.config(cache)
 
 
 # --- added models: what their folders say ---

@@ -30,7 +30,7 @@ NEW = ENGLISH._replace(name="new", provider="fake-new", model="m", dimensions=8)
 
 
 def config(model: LocalModel, folder: Path) -> EmbeddingConfig:
-    return model.config(EmbeddingConfig(cache_dir=folder))
+    return model.config(folder)
 
 
 class Models:

@@ -324,7 +324,7 @@ def test_without_weight_votes_change_no_digit(share: float, days: float | None, 
     memory, found = aged(days, "Active"), Relevance(0.0, 0.0, share)
     rated = factors(memory, found, ranking, votes)
     assert rated.reported() == factors(memory, found, ranking).reported()
-    assert components(memory, found, ranking, votes) == components(memory, found, ranking)
+    assert components(memory, rated, ranking, votes) == components(memory, rated, ranking)
 
 
 @given(COSINE, SHARE, AGES, VOTES)
@@ -332,7 +332,8 @@ def test_factors_with_feedback_make_the_score(cosine: float, lexical: float, day
     """As they are reported."""
     ranking = PRODUCT._replace(feedback_weight=0.3)
     memory, found = aged(days, "Active"), relevance(cosine, cosine, lexical)
-    shown, parts = factors(memory, found, ranking, votes).reported(), components(memory, found, ranking, votes)
+    scored = factors(memory, found, ranking, votes)
+    shown, parts = scored.reported(), components(memory, scored, ranking, votes)
     product = shown["semantic_score"] * shown["recency_multiplier"] * shown["status_multiplier"]
     assert shown["score"] == rounded(product * shown["feedback_multiplier"])
     assert parts["feedback"] == shown["feedback_multiplier"]
@@ -424,15 +425,14 @@ def test_the_components_make_the_score(
     best: float, whole: float, lexical: float, days: float | None, status: str | None, ranking: Ranking
 ) -> None:
     memory, found = aged(days, status), relevance(best, whole, lexical)
-    scored, parts = factors(memory, found, ranking), components(memory, found, ranking)
+    parts = components(memory, scored := factors(memory, found, ranking), ranking)
     assert parts["base"] is not None
     assert parts["semantic_boost"] is not None
     assert 0 <= parts["base"] <= COMPONENT_WEIGHTS["base"] + 1e-9
     assert 0 <= parts["semantic_boost"] <= COMPONENT_WEIGHTS["semantic_boost"] + 1e-9
     assert parts["base"] + parts["semantic_boost"] == pytest.approx(found.semantic_score, abs=1e-9)
-    assert (parts["recency"], 1 + parts["kind_bonus"]) == pytest.approx(
-        (scored.recency_multiplier, scored.status_multiplier)
-    )
+    assert parts["recency"] == pytest.approx(scored.recency_multiplier)
+    assert 1 + parts["kind_bonus"] == pytest.approx(scored.status_multiplier)
 
 
 def test_without_a_query_only_what_needs_none_is_a_component() -> None:

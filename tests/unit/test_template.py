@@ -20,7 +20,6 @@ from bridge.text.template import (
     parse,
     readable,
     render,
-    render_record,
     sections,
 )
 from jobs.errors import JobError
@@ -135,7 +134,7 @@ def test_sections_without_content_are_left_out() -> None:
 def test_a_decision_record_has_a_template_of_its_own() -> None:
     content = Content("Ranking", "Two talks, one result.", decisions=("Use a product",))
     metadata = Metadata("ranking", None, "015", "DecisionRecord", "2025-11-20T10:00:00Z")
-    assert render_record(content, metadata, ["0193c7a2", "0193c7a3"]) == RECORD_TEXT
+    assert render(content, metadata, "decision_record", ["0193c7a2", "0193c7a3"]) == RECORD_TEXT
     expected = Enriched(content, metadata, "1.0", "decision_record", ("0193c7a2", "0193c7a3"))
     assert parse(RECORD_TEXT) == expected
 
@@ -210,10 +209,11 @@ def test_what_is_written_is_read_again_exactly(content: Content, metadata: Metad
 
 @given(CONTENTS, METADATAS, ITEMS)
 def test_a_record_is_read_again_exactly(content: Content, metadata: Metadata, sources: tuple[str, ...]) -> None:
-    found = enriched(render_record(content, metadata, sources))
+    text = render(content, metadata, "decision_record", sources)
+    found = enriched(text)
     assert found.kind == "decision_record"
     assert (found.content, found.metadata) == (normalise(content), normalise_metadata(metadata))
-    assert render_record(found.content, found.metadata, found.sources) == render_record(content, metadata, sources)
+    assert render(found.content, found.metadata, found.kind, found.sources) == text
 
 
 @given(CONTENTS)
@@ -600,7 +600,8 @@ def test_for_a_reader_the_comment_and_what_is_not_known_are_left_out() -> None:
         "## Context\n\\- Plan ID: N/A\n\\**Metadata:**\n\\- Status: N/A\n\n"
         "## Key Decisions\n- Retry five times: N/A\n"
     )
-    assert readable(render_record(content, Metadata())).startswith("# Decision Record: Retry\n\n**Metadata:**\n\n## ")
+    record = readable(render(content, Metadata(), "decision_record"))
+    assert record.startswith("# Decision Record: Retry\n\n**Metadata:**\n\n## ")
 
 
 @pytest.mark.parametrize("text", ["", "Any text.\n\nMetadata: timestamp=N/A, importance=N/A", "# Title\n- Status: N/A"])

@@ -532,17 +532,6 @@ class Quarters(FakeEmbedder):
         return -(-len(text) // 4)
 
 
-class Estimating(Quarters):
-    tokenizer_name = "estimate: characters / 4"
-
-
-@pytest.mark.parametrize(("embedder", "searched"), [(Quarters, "forecast"), (Estimating, None)])
-def test_estimated_tokens_replace_nothing(tmp_path: Path, embedder: type[FakeEmbedder], searched: str | None) -> None:
-    """The tokenizer tells common words from others."""
-    shelf = Shelf(tmp_path, embedder(), Settings()).add(*(summary(name, text) for name, text in MISSPELT.items()))
-    assert searched_for(shelf, "forcast") == searched
-
-
 def test_without_the_index_of_words_nothing_is_replaced(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path, Quarters()).add(summary("forecast", MISSPELT["forecast"]))
     sql(shelf.workspace.memory_db, "DROP TABLE words")

@@ -105,7 +105,7 @@ def comparison(
         )
     rows: list[ModelQuality] = []
     for model in models:
-        found = model_comparison.ranks(workspace, model.config(settings.embedding), questions, now, reranking)
+        found = model_comparison.ranks(workspace, model.config(settings.cache_folder), questions, now, reranking)
         for ranks, reranker in zip(found, (None, reranking.identity if reranking else None), strict=False):
             rows.append(
                 {

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from bridge import trust
 from bridge.interface import envelope
@@ -32,7 +32,7 @@ from .process_commands import stop_worker
 from .progress import bar
 
 if TYPE_CHECKING:
-    from bridge.interface.answer_shapes import RetrievalHit, RetrievalSuccess
+    from bridge.interface.answer_shapes import RetrievalHit, RetrievalResponse, RetrievalSuccess
 
 _PATIENCE_SECONDS = 600.0  # a busy machine takes minutes to import cognee
 
@@ -139,7 +139,7 @@ class _Play:
         self._introduce(text, why)
         began = time.monotonic()
         asked = with_settings({"query": text, "preset": preset, "best_passages": True}, self._settings)
-        answer = self._reader.answer("retrieve", asked, clock.now())
+        answer = cast("RetrievalResponse", self._reader.answer("retrieve", asked, clock.now()))
         took = (time.monotonic() - began) * 1000
         if not answer["success"]:
             raise JobError(answer["error_code"], answer["error"])
