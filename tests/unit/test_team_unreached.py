@@ -106,7 +106,7 @@ def test_a_gateways_own_certificate_is_told_once_it_has_ended(
     certified: Certified, name: str, says: str | None
 ) -> None:
     folder = Path(certified.authority).parent
-    assert unreached.invalid_now(folder / f"{name}.pem", folder / "g.key") == says
+    assert unreached.invalid_now(folder / f"{name}.pem") == says
 
 
 def test_a_name_that_the_certificate_does_not_have_is_told_with_those_that_it_has(certified: Certified) -> None:
