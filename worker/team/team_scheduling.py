@@ -21,10 +21,11 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bridge.settings import Settings
-from bridge.store.opening import copy_state
+from bridge.store.opening import copy_state, uncompared_in
 from bridge.team import copy_age, last_try, opening, unreached
 from bridge.team.gateway_team import GatewayTeam
 from bridge.team.membership import Membership
@@ -88,7 +89,8 @@ class TeamScheduling:
         self._team = _team_of(workspace, settings)
         self._jobs = MachineJobs(workspace.spool, ledger)
         self._exchange = Exchange(workspace.spool, ledger, self._team, membership, self._jobs.stays)
-        self.runner = Runner(self._jobs, child, settings, changed=changed, on_requeued=on_requeued)
+        left = partial(uncompared_in, workspace)
+        self.runner = Runner(self._jobs, child, settings, changed=changed, on_requeued=on_requeued, uncompared=left)
         self._remove_again_at = 0.0
         self._stuck_seconds = 0.0
         self._follow_at = 0.0
