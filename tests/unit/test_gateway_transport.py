@@ -21,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
+from bridge.store.team.position import CopyState
 from bridge.team.rows import Position
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -30,7 +31,6 @@ from worker.gateway.connections import GatewayProtocol, OneLength
 from worker.gateway.reading import Reading
 from worker.gateway.serving import OncePerMinute
 from worker.gateway.transfers import Spool, SpoolResponse, keep, received
-from worker.pool.copies import CopyPosition
 
 Message = MutableMapping[str, Any]
 SCOPE = {"type": "http", "method": "POST", "path": "/", "headers": [], "asgi": {"spec_version": "2.3"}}
@@ -362,7 +362,7 @@ async def questions_at_once() -> None:
 
 def reading(here: int | None, there: int) -> Any:
     """With a copy at one position, of a workspace at another one."""
-    known = {} if here is None else {"w": CopyPosition(Position(here, "a"), has_removed_all=True)}
+    known = {} if here is None else {"w": CopyState(Position(here, "a"), 0)}
     made = Reading.__new__(Reading)
     team = SimpleNamespace(registered=lambda _: SimpleNamespace(position=Position(there, "b")))
     reader = SimpleNamespace(answer=lambda *_: {"success": True, "warnings": []})

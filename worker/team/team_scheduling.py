@@ -313,7 +313,7 @@ class TeamScheduling:
         if found is None and not (self._membership.shares and state.position is None):
             raise unreached.not_shown(is_yet_to_share=False)
         if found is not None and found.position == state.position:
-            self._note_current(found.position, has_removed_all=not state.forgettings)
+            self._note_current(found.position, has_removed_all=state.has_removed_all)
             too_early_for = self._remove_again_at - time.monotonic()
             if not state.forgettings or too_early_for > 0:
                 return too_early_for if state.forgettings else math.inf
