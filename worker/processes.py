@@ -49,8 +49,6 @@ def boot_id() -> str | None:
         )
         return sysctl.stdout.strip() or None
     try:
-        import psutil
-
         # The boot time changes slightly when the clock is set, so it is rounded to minutes.
         return f"booted-{round(psutil.boot_time() / _MINUTE)}"
     except (OSError, psutil.Error):

@@ -304,7 +304,7 @@ class WaitingMachine(RuleBasedStateMachine):
             assert due(self.waiting, self.now, kind=kind) == expected
             assert due(self.waiting, self.now, limit=2, kind=kind) == expected[:2]
             assert (kind in self.waiting.kinds_due(at(self.now))) == bool(expected)
-        assert len(self.waiting) == len(self.there)
+        assert len(self.waiting._records) == len(self.there)
 
 
 WaitingMachine.TestCase.settings = settings(max_examples=80, stateful_step_count=40)
