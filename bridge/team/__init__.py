@@ -18,7 +18,8 @@
 ``rows``: a workspace's memories as rows: the feed that replicas follow, and how a change is committed.
 ``copies``: how far each machine's copy is, and what an operator sees of a workspace.
 ``copy_age``: how old this machine's copy is, in a file that a question reads.
-``missing``: what a copy lacks, and how to ask for it within a time that a question may take.
+``gap``: what a copy lacks, as the team answers it.
+``missing``: the same, asked within a time that a question may take.
 ``last_try``: why the team was not reached at the last try, in a file that an answer reads.
 ``leases``: which worker runs a workspace's jobs.
 ``notices``: sent after a change, so that other machines look at once.

@@ -6,25 +6,18 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from jobs.errors import JobError
+
+from .gap import Missing
 
 if TYPE_CHECKING:
     from ..settings import Settings
 
 _PREFIX = "/v1/team/"
 _MOST_BYTES = 64 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """How many changes a copy lacks, and whether something that it has was forgotten by one of them."""
-
-    changes: int
-    forgets: bool
 
 
 class CopyPlace(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -82,3 +82,8 @@ class PostgresTeam(Team):
     due_in = Call(leases.due_in)
     keep_graphs = Call(leases.keep_graphs)
     positions = Call(rows.positions)
+
+    def listen_to_all(self, wake: Callable[[], None], is_stopped: Callable[[], bool]) -> None:
+        """Call ``wake`` at once, and whenever somebody tells of a change of any workspace, until ``is_stopped``."""
+        with self._server.connection_of_its_own() as connection:
+            notices.listen(connection, wake, lambda workspace_id: wake(), is_stopped)  # what was before is not noticed

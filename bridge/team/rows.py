@@ -16,7 +16,7 @@ from uuid import uuid4
 from jobs.errors import JobError
 
 from .fields import ChangeId, Id, Number
-from .missing import Missing
+from .gap import Missing
 
 if TYPE_CHECKING:
     from .server import Connection

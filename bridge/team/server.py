@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import psycopg
@@ -13,7 +13,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from jobs.errors import JobError
 
-from . import notices, schema, unreached
+from . import schema, unreached
 
 log = logging.getLogger(__name__)
 
@@ -104,13 +104,12 @@ class Server:
             psycopg.connect(self._dsn, **self._arguments).close()
         self._pool.open()
 
-    def listen(
-        self, began: Callable[[], object], heard: Callable[[str], object], is_stopped: Callable[[], bool]
-    ) -> None:
-        """As ``notices.listen``, over a connection that is not one of the pool's. Raises as ``connection``."""
+    @contextmanager
+    def connection_of_its_own(self) -> Iterator[Connection]:
+        """A connection for the block that is not one of the pool's, for who waits on it. Raises as ``connection``."""
         found = failing_clearly(tells_reasons=self._tells_reasons)
         with found, psycopg.connect(self._dsn, **self._arguments) as connection:
-            notices.listen(connection, began, heard, is_stopped)
+            yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
@@ -144,6 +143,10 @@ class PersonsConnections:
         with self._server.snapshot() as connection:
             name_person(connection, *self._settings)
             yield connection
+
+    def connection_of_its_own(self) -> AbstractContextManager[Connection]:
+        """Not for a request: the gateway listens for all."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Nothing: the server's connections are for all requests."""

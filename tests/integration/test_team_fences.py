@@ -24,8 +24,8 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.store.team.team_store import TeamStore
 from bridge.store.values import AppliedJob
 from bridge.team import leases, rows
+from bridge.team.gap import Missing
 from bridge.team.leases import Lease
-from bridge.team.missing import Missing
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author, Position, SharedRow
 from bridge.team.server import Connection, Server
@@ -117,7 +117,7 @@ def test_who_listens_to_all_workspaces_is_woken_by_a_notice_alone(team: Postgres
         looked.append(1)
         return len(looked) > 3
 
-    listening = threading.Thread(target=team._server.listen, args=(wake, lambda _: wake(), is_stopped))
+    listening = threading.Thread(target=team.listen_to_all, args=(wake, is_stopped))
     listening.start()
     assert is_there.wait(60), "once it listens"
     team.tell(workspace_id)

@@ -15,7 +15,8 @@ from harness import held, raising
 from bridge.search import following
 from bridge.settings import Settings
 from bridge.team import copy_age, membership, missing
-from bridge.team.missing import CopyPlace, Missing
+from bridge.team.gap import Missing
+from bridge.team.missing import CopyPlace
 from jobs import clock, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace

@@ -18,7 +18,7 @@ from functools import partial
 from hashlib import sha256
 from typing import NamedTuple
 
-from bridge.team import copies, people, rows, unreached
+from bridge.team import copies, notices, people, rows, unreached
 from bridge.team.server import Connection, Server, name_person
 from jobs.errors import JobError
 
@@ -141,7 +141,8 @@ class Hub:
         begin = partial(self._loop.call_soon_threadsafe, self._listens)
         while not self._stop.is_set():
             try:
-                self._server.listen(begin, self.tell, self._stop.is_set)
+                with self._server.connection_of_its_own() as connection:
+                    notices.listen(connection, begin, self.tell, self._stop.is_set)
             except JobError as error:
                 log.warning("notices are not received: %s", error)
                 self._loop.call_soon_threadsafe(self._listens_not, error)

@@ -22,7 +22,6 @@ from prometheus_client import start_http_server
 from bridge.settings import Settings
 from bridge.team import membership, opening
 from bridge.team.postgres_team import PostgresTeam
-from bridge.team.server import Server
 from jobs import files, steps
 from jobs.errors import JobError
 from jobs.lock import Lock
@@ -45,10 +44,9 @@ _CONNECTIONS_OF_A_WORKER = 2
 class Pool:
     """Starts and stops the threads. ``name`` tells this pool from all others of the team."""
 
-    def __init__(self, name: str, server: Server, copies: Copies, settings: Settings, workers: int) -> None:
+    def __init__(self, name: str, team: PostgresTeam, copies: Copies, settings: Settings, workers: int) -> None:
         self._name = name
-        self._server = server
-        self._team = team = PostgresTeam(server)
+        self._team = team
         self._copies = copies
         self._lock = threading.Lock()
         self._behind: deque[str] = deque()
@@ -174,7 +172,7 @@ class Pool:
     def _listen(self) -> None:
         while not self._stop.is_set():
             try:
-                self._server.listen(self._wake_all, lambda workspace_id: self._wake_all(), self._stop.is_set)
+                self._team.listen_to_all(self._wake_all, self._stop.is_set)
             except JobError as error:
                 log.debug("not listening: %s", error.code)
                 self._stop.wait(_LISTEN_AGAIN_SECONDS)
@@ -229,7 +227,9 @@ def running(settings: Settings, options: PoolOptions) -> Iterator[Pool]:
         copies = Copies(
             options.folder, settings.config_folder, options.copies, machine=settings.team_machine, is_pool=True
         )
-        pool = Pool(_name(options.folder, settings.team_machine), server, copies, settings, options.workers)
+        pool = Pool(
+            _name(options.folder, settings.team_machine), PostgresTeam(server), copies, settings, options.workers
+        )
         pool.start()
         try:
             yield pool
