@@ -103,12 +103,16 @@ class Reading:
             if workspace_id in self._failed:
                 raise self._failed.pop(workspace_id)
 
+    def _place(self, workspace_id: str) -> Workspace:
+        return Workspace(self._copies.folder / workspace_id)
+
     def _reader(self, workspace_id: str) -> Reader:
         with self._lock:
             reader = self._readers.pop(workspace_id, None)
             if reader is None:
-                place = Workspace(self._copies.folder / workspace_id)
-                reader = Reader(place, self._settings.embedding, _EMBEDDER, reranking=self._settings.reranking)
+                reader = Reader(
+                    self._place(workspace_id), self._settings.embedding, _EMBEDDER, reranking=self._settings.reranking
+                )
             self._readers[workspace_id] = reader
             while len(self._readers) > _MOST_READERS:
                 self._readers.popitem(last=False)
@@ -130,7 +134,7 @@ class Reading:
                 looked_at = time.monotonic()
                 known = self._all()
                 wanted += [each for each in known if each not in wanted]
-                left = next((each for each in known if uncompared_in(Workspace(self._copies.folder / each[0]))), None)
+                left = next((each for each in known if uncompared_in(self._place(each[0]))), None)
             for workspace_id, person in wanted:
                 self._try(workspace_id, person)
             if left is not None:  # the child compares in its idle time what is open; one that was opened comes last
