@@ -48,7 +48,7 @@ def refused_by_gateway() -> JobError:
 
 
 def not_shown(*, is_yet_to_share: bool) -> JobError:
-    """The error of a workspace that the team does not show: it tells nobody whether there is one that is another's."""
+    """The error of a workspace that the team does not show: it tells nobody whether a workspace of others exists."""
     if is_yet_to_share:
         said, helps = "The team does not know this workspace yet.", "Its worker shares it: cognee-memory worker start."
     else:

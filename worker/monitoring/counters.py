@@ -127,10 +127,10 @@ class CountersFile:
     """The file of the worker's counters, rewritten after changes, at most once a second."""
 
     def __init__(
-        self, spool_paths: SpoolPaths, figures: Counters, monotonic: Callable[[], float] = time.monotonic
+        self, spool_paths: SpoolPaths, counters: Counters, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._path = spool_paths.counters
-        self._counters = figures
+        self._counters = counters
         self._monotonic = monotonic
         self._written = -1
         self._next = 0.0

@@ -66,7 +66,7 @@ class Ledger:
         self._changed = changed
         self._stepped = stepped
         self._has_committed = has_committed
-        self._caps = crash_limits
+        self._crash_limits = crash_limits
         self._holds_lock = holds_lock
         self._lock = threading.Lock()  # guards the state in memory; never held while the disk is written
         self._stepping = threading.RLock()  # allows one step at a time, from reading a record to writing the next
@@ -255,7 +255,7 @@ class Ledger:
                 log.warning("ignored %s of an abandoned attempt", type(event).__name__, extra=about)
                 continue
             try:
-                stepped.append(lifecycle.step(record, event, now, self._jitter(), self._caps))
+                stepped.append(lifecycle.step(record, event, now, self._jitter(), self._crash_limits))
             except lifecycle.IllegalTransition:
                 continue
         if stepped:

@@ -201,9 +201,9 @@ class TeamScheduling:
                 self._stop.wait(_PAUSES_SECONDS[min(failures, len(_PAUSES_SECONDS) - 1)])
                 failures += 1
                 continue
-            self._rest(due_seconds)
+            self._wait(due_seconds)
 
-    def _rest(self, due_seconds: float) -> None:
+    def _wait(self, due_seconds: float) -> None:
         """Wait until somebody wakes this thread, a job may be due, or it is time to look."""
         now = time.monotonic()
         due_at, self._look_at = now + due_seconds, now + _LOOK_SECONDS
@@ -272,7 +272,7 @@ class TeamScheduling:
             self._exchange.unattached.pop(record.job_id, None)
             if isinstance(outcome, lifecycle.Succeeded):
                 self._exchange.post_again(record)
-            elif isinstance(outcome, lifecycle.Failed) and not _may_pass(outcome.error):
+            elif isinstance(outcome, lifecycle.Failed) and not _is_temporary(outcome.error):
                 self._exchange.refuse(record, outcome.error)
         if waiting:
             self._wake_exchange.set()
@@ -391,8 +391,8 @@ class TeamScheduling:
             self._changed()
 
 
-def _may_pass(error: JobError) -> bool:
-    """Whether it is no fault of the job."""
+def _is_temporary(error: JobError) -> bool:
+    """Whether the cause may go away by itself, so that the job is tried again."""
     return error.code.startswith("TEAM_") or ERRORS[error.code].reaction is Reaction.WAIT
 
 
