@@ -110,14 +110,9 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def repairs() -> str:
-    """The repair that recovery makes for each combination. One row where the dropped file makes no difference."""
-    rows = []
-    for (record, copy, dropped), repair in REPAIRS.items():
-        other = REPAIRS.get((record, copy, not dropped))
-        if repair != other:
-            rows.append((record, copy, "there" if dropped else "absent", repair))
-        elif dropped:
-            rows.append((record, copy, "either", repair))
+    """The repair that recovery makes for each combination."""
+    where = {True: "there", False: "absent", None: "either"}
+    rows = [(record, copy, where[dropped], repair) for (record, copy, dropped), repair in REPAIRS.items()]
     return _table(("record", "copy", "dropped file", "repair"), rows)
 
 

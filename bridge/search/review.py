@@ -55,6 +55,11 @@ def pair(workspace: Workspace, name: str) -> ReviewedPair | None:
     return possible[0] if len(possible) == 1 else None
 
 
+def is_overruled(settled: ReviewedPair, verdict: str) -> bool:
+    """Whether another verdict counts than this one, which was just given. ``settled``: the pair as it is now."""
+    return verdict != (settled["holds"] if settled["cause"] == "said" else "undecided")
+
+
 def sides(workspace: Workspace, name: str) -> tuple[ReviewedStatement, ReviewedStatement]:
     """The older and the newer decision of a pair, by its name or theirs, also where nothing paired them.
 

@@ -99,6 +99,15 @@ def embedder_of(workspace: Workspace) -> str | None:
         snapshot.close()
 
 
+def uncompared_in(workspace: Workspace) -> int:
+    """How many memories were not compared with the others yet; 0 if memory.db cannot be read, as each job reports."""
+    try:
+        with reader_of(workspace).lists() as lists:
+            return 0 if lists is None else lists.uncompared()
+    except JobError:
+        return 0
+
+
 def copy_state(workspace: Workspace) -> CopyState:
     """How far memory.db is as a copy of a team's workspace. It opens no vectors.
 

@@ -1,7 +1,7 @@
 """Attachments: what a job needs of the files of the machine on which it was dropped, and receipts of what it did.
 
 A machine attaches first, and posts the job then: so a job that waits has all that it needs. Attaching twice is
-attaching once, and of two different readings the one stays that was whole last. A job that ends leaves nothing; what
+attaching once. Of two different readings, the one that was complete last stays. A job that ends leaves nothing; what
 was attached to a job that never came goes after ``retention.ATTACHMENTS_DAYS``.
 """
 

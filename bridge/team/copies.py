@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -53,7 +53,8 @@ class Access:
 class Overview:
     """A workspace: its name, its last change, who holds the lease until when, its jobs by state, and how many of the
     ended ones failed. ``idle_seconds``: for how long a job could have started and nobody held the lease; None if none
-    waits, or somebody holds it now.
+    waits, or somebody holds it now. ``retrying``: the jobs that are tried again, by the error that they met; an older
+    gateway does not say it.
     """
 
     workspace_id: str
@@ -64,6 +65,7 @@ class Overview:
     jobs: dict[str, int]
     failed: int
     idle_seconds: float | None
+    retrying: dict[str, int] = field(default_factory=dict)
 
 
 _OWN = "nullif(current_setting('cognee_memory.token', true), '')"  # set by the gateway
@@ -143,7 +145,15 @@ SELECT id::text, name, last_seq,
         FROM jobs
         WHERE workspace_id = id AND (state = 'running' OR state = 'waiting' AND jobs.due_at <= clock_timestamp())
         HAVING count(*) > 0
-    ) END
+    ) END,
+    coalesce((
+        SELECT json_object_agg(code, number)
+        FROM (
+            SELECT record->'error'->>'code' AS code, count(*) AS number FROM jobs
+            WHERE workspace_id = id AND state = 'waiting' AND record->>'state' = 'retrying' GROUP BY 1
+        ) AS met
+        WHERE code IS NOT NULL
+    ), '{{}}')
 FROM workspaces
 """  # noqa: S608 - constants
 

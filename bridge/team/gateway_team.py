@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -96,16 +97,9 @@ class GatewayTeam(Team):
     # --- streams ---
 
     def share(self, what: Described, change_id: str, all_rows: Iterable[SharedRow], author: Author) -> None:
-        head = wire.Share(
-            workspace_id=what.workspace_id,
-            name=what.name,
-            format=what.format,
-            embedder=what.embedder,
-            dimensions=what.dimensions,
-            change_id=change_id,
-            node=author.node,
-            group=what.group,
-        )
+        described = asdict(what)
+        del described["person"]  # the token says whose it is
+        head = wire.Share(**described, change_id=change_id, node=author.node)
         with self._stream("share", _lines(head, all_rows)) as answer:
             answer.read()
 

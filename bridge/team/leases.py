@@ -21,7 +21,6 @@ from . import retention
 if TYPE_CHECKING:
     from .server import Connection
 
-SECONDS = 30.0
 GRAPH_SECONDS = 120.0  # since its owner was last seen
 
 # Whether a pool may run the job ``jobs`` of the workspace ``workspaces`` now.
@@ -66,8 +65,8 @@ RETURNING id::text, lease
 def take(
     connection: Connection,
     node: str,
-    served: Sequence[str] | None = None,
-    seconds: float = SECONDS,
+    served: Sequence[str] | None,
+    seconds: float,
     *,
     embedder: str | None = None,
     format_: int | None = None,

@@ -1,4 +1,4 @@
-"""Reaches the team that the settings name: a member by its gateway, who serves it by its database."""
+"""Opens the team that the settings name: members reach it by its gateway, the service by its database."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def team_of(settings: Settings, *, patience: float | None = None) -> GatewayTeam:
-    """The team, by its gateway. Nothing is connected yet. ``patience``: for who would rather know soon that it is not
-    reached, the seconds to wait for it. Raises JobError: SETTING_INVALID."""
+    """The team, by its gateway. Nothing is connected yet. ``patience``: the seconds after which the gateway counts as
+    not reached; by default, those of ``GatewayTeam``. Raises JobError: SETTING_INVALID."""
     require_private(settings)
     if settings.team is None:
         raise JobError(

@@ -91,7 +91,7 @@ def post(
         if locked.fetchone() is None:
             raise JobError("TEAM_NOT_SHARED", "The team's database does not know this workspace yet.")
         at = now(connection)
-        jobs = [_begun_by(job, record, at) for job, record in jobs]
+        jobs = [_not_in_future(job, record, at) for job, record in jobs]
         for job, record in jobs:
             told[record.job_id] = _post(connection, workspace_id, node, job, record)
             if told[record.job_id] in ("posted", "known"):
@@ -154,10 +154,10 @@ def _post(connection: Connection, workspace_id: str, node: str, job: Job, record
     return "posted"
 
 
-def _begun_by(job: Job, record: Record, at: datetime) -> tuple[Job, Record]:
+def _not_in_future(job: Job, record: Record, at: datetime) -> tuple[Job, Record]:
     accepted_at, submitted_at = _not_after(record.accepted_at, at), _not_after(job.submitted_at, at)
-    begun = replace(record, accepted_at=accepted_at, submitted_at=_not_after(record.submitted_at, at))
-    return replace(job, submitted_at=submitted_at), begun
+    timed = replace(record, accepted_at=accepted_at, submitted_at=_not_after(record.submitted_at, at))
+    return replace(job, submitted_at=submitted_at), timed
 
 
 def _not_after(moment: str | None, at: datetime) -> str | None:

@@ -2948,6 +2948,8 @@ export interface TeamWorkspace {
   jobs: TeamJobs;
   /** For how long a job could have started and no worker held the lease; null if none waits, or one holds it. */
   idle_seconds: number | null;
+  /** The waiting jobs that the service tries again, by the code of the error that they met. */
+  retrying: { [name: string]: number };
 }
 
 /** The period that a conversation covered. */

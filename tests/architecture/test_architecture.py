@@ -89,6 +89,7 @@ STORE_EXCEPTIONS = {
     ("worker.doctor.bundle", "inspection"): "the support archive has memory.db's schema and counts",
     ("bridge.transfer.export", "export_rows"): "which tables an export has",
     ("bridge.graph.graph_files", "quarantine"): "moves files of any kind aside",
+    ("worker.pool.copies", "team.position"): "how far a copy is that cannot be read",
     ("worker.gateway.app", "team.row_checks"): "a row that no copy could apply is refused",
     ("worker.app", "mounts"): "whether the file system reports file events",
     ("worker.inbox.watcher", "mounts"): "the same",
@@ -121,7 +122,7 @@ WORKSPACES = {
     ("bridge.store.trial", "copied"): "It is a copy in a private folder.",
     ("worker.gateway.reading", "__init__"): "It is a copy in the gateway's private folder.",
     ("worker.gateway.reading", "answer"): "It is a copy in the gateway's private folder.",
-    ("worker.gateway.reading", "_reader"): "It is a copy in the gateway's private folder.",
+    ("worker.gateway.reading", "_place"): "It is a copy in the gateway's private folder.",
 }
 COGNEE = "audit cognify llm opening picture process search store upkeep writing".split()
 STORE_VALUES = {*STORE_INTERFACE} - {"opening", "open_store", "vector_files"}

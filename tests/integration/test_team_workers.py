@@ -267,7 +267,8 @@ def test_jobs_that_no_worker_takes_are_found_by_doctor(shared: Team) -> None:
     assert "TEAM_JOBS_WAIT" not in codes(first)
     shared.hold_jobs()
     shared.change(
-        "UPDATE jobs SET due_at = '-infinity', changed_at = clock_timestamp() - interval '11 minutes'"
+        "UPDATE jobs SET due_at = '-infinity', changed_at = clock_timestamp() - interval '11 minutes',"
+        """ record = record::jsonb || '{"state": "retrying", "error": {"code": "DISK_FULL"}}'"""
         " WHERE workspace_id = %s AND job_id = %s",
         shared.workspace_id,
         waiting,
@@ -276,6 +277,8 @@ def test_jobs_that_no_worker_takes_are_found_by_doctor(shared: Team) -> None:
     shared.change(leased, shared.workspace_id)
     assert told(first)["workspace"]["idle_seconds"] > 600
     assert "TEAM_JOBS_WAIT" in codes(first)
+    for why in ("DISK_FULL, so 1 job will be tried again", "nobody for 11 min: no pool runs"):
+        assert why in " ".join(first.cli("team", "status").stdout.split())
     assert first.cli("jobs", "cancel", waiting).returncode == 0
     shared.hold_jobs(holds=False)
     assert first.ended(waiting).state == "cancelled"

@@ -953,6 +953,7 @@ def team_workspace(idle_seconds: float | None = None) -> "TeamWorkspace":
         "lease_until": None,
         "jobs": {"waiting": 2, "running": 1, "ended": 5, "failed": 0},
         "idle_seconds": idle_seconds,
+        "retrying": {},
     }
 
 

@@ -50,14 +50,11 @@ def test_a_full_disk_and_a_used_up_quota_are_both_no_space(error: Exception, exp
     assert files.is_no_space(error) is expected
 
 
-def test_a_file_is_private_whatever_the_umask(tmp_path: Path, umask: int) -> None:
+def test_files_and_folders_are_private_whatever_the_umask(tmp_path: Path, umask: int) -> None:
     files.write_new(tmp_path / "new", b"x")
     files.replace(tmp_path / "replaced", b"x")
     files.replace_without_sync(tmp_path / "loose", b"x")
     assert [mode(tmp_path / name) for name in ("new", "replaced", "loose")] == [0o600] * 3
-
-
-def test_a_folder_is_private_whatever_the_umask(tmp_path: Path, umask: int) -> None:
     files.make_folder(tmp_path / "folder")
     assert mode(tmp_path / "folder") == 0o700
 
@@ -294,15 +291,12 @@ def test_a_new_file_does_not_follow_a_link(tmp_path: Path) -> None:
     assert not (tmp_path / "target").exists()
 
 
-def test_replacing_a_link_replaces_the_link(tmp_path: Path) -> None:
+def test_replacing_a_link_replaces_the_link_and_removing_what_is_not_there_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "target").write_bytes(b"target")
     (tmp_path / "link").symlink_to(tmp_path / "target")
     files.replace(tmp_path / "link", b"new")
     assert (tmp_path / "target").read_bytes() == b"target"
     assert not (tmp_path / "link").is_symlink()
-
-
-def test_removing_what_is_not_there_is_no_error(tmp_path: Path) -> None:
     files.remove(tmp_path / "none")
 
 
@@ -323,14 +317,11 @@ def refused(path: Path, limit: int = 10) -> str:
     return caught.value.code
 
 
-def test_a_plain_file_is_read_with_its_status(tmp_path: Path) -> None:
+def test_a_plain_file_is_read_with_its_status_and_a_missing_one_is_told_from_an_unsafe_one(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"0123456789")
     data, status = plain_files.read_plain(tmp_path / "file", 10)
     assert data == b"0123456789"
     assert status.st_size == 10
-
-
-def test_a_missing_file_is_told_apart_from_an_unsafe_one(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         plain_files.read_plain(tmp_path / "none", 10)
 
@@ -519,15 +510,12 @@ def read(path: Path) -> str:
     return state_file.read(path, lambda content: str(content["name"].upper()), absent="absent", damaged="damaged")
 
 
-def test_a_state_file_is_read_in_its_shape_also_under_a_second_hard_link(tmp_path: Path) -> None:
+def test_a_state_file_is_read_in_its_shape_also_under_a_second_hard_link_and_may_be_absent(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
+    assert read(path) == "absent"
     path.write_text('{"name": "worker"}')
     os.link(path, tmp_path / "backup.json")
     assert read(path) == "WORKER"
-
-
-def test_a_missing_state_file_is_absent(tmp_path: Path) -> None:
-    assert read(tmp_path / "state.json") == "absent"
 
 
 def _link(path: Path) -> None:

@@ -7,7 +7,8 @@ import socket
 import tempfile
 import threading
 from collections.abc import Callable, Coroutine, Generator, Iterator, MutableMapping
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,15 +21,16 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
+from bridge.store.team.position import CopyState
 from bridge.team.rows import Position
 from jobs.errors import JobError
-from worker.gateway import connections
+from jobs.layout import Workspace
+from worker.gateway import connections, reading as gateway_reading
 from worker.gateway.access import Limits
 from worker.gateway.connections import GatewayProtocol, OneLength
 from worker.gateway.reading import Reading
 from worker.gateway.serving import OncePerMinute
 from worker.gateway.transfers import Spool, SpoolResponse, keep, received
-from worker.pool.copies import CopyPosition
 
 Message = MutableMapping[str, Any]
 SCOPE = {"type": "http", "method": "POST", "path": "/", "headers": [], "asgi": {"spec_version": "2.3"}}
@@ -360,7 +362,7 @@ async def questions_at_once() -> None:
 
 def reading(here: int | None, there: int) -> Any:
     """With a copy at one position, of a workspace at another one."""
-    known = {} if here is None else {"w": CopyPosition(Position(here, "a"), has_removed_all=True)}
+    known = {} if here is None else {"w": CopyState(Position(here, "a"), 0)}
     made = Reading.__new__(Reading)
     team = SimpleNamespace(registered=lambda _: SimpleNamespace(position=Position(there, "b")))
     reader = SimpleNamespace(answer=lambda *_: {"success": True, "warnings": []})
@@ -381,3 +383,22 @@ def test_an_answer_says_how_many_changes_its_copy_lacks() -> None:
 def test_without_a_copy_it_asks_for_patience(here: int | None) -> None:
     with pytest.raises(JobError, match="TEAM_READER_BUSY"):
         reading(here, 5).answer("ann", "w", "retrieve", {}, "/here")
+
+
+def test_a_current_copy_is_opened_while_its_memories_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its child compares what is open when nothing else is asked."""
+    made = reading(5, 5)
+    made._team("ann", "w").note_copy = lambda *_: None
+    made._child, made._wanted, made._is_stopped, made._lock = SimpleNamespace(), {}, False, threading.Condition()
+    copy = SimpleNamespace(workspace=Workspace(tmp_path / "w"), membership=SimpleNamespace(node="n"))
+    made._copies.folder, made._copies.remove_oldest = tmp_path, lambda _: None
+    made._copies.use = lambda _: nullcontext(copy)
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / "person").write_text("ann")
+    monkeypatch.setattr(gateway_reading, "_LOOK_SECONDS", 0)
+    monkeypatch.setattr(gateway_reading, "uncompared_in", lambda place: 3)
+    monkeypatch.setattr("worker.team.copy_follower.follow", lambda child: setattr(made, "_is_stopped", True))
+    made._run()
+    assert (made._child.workspace_id, made._child.person) == ("w", "ann")

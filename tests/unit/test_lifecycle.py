@@ -337,12 +337,9 @@ def test_a_cancelled_job_ends_and_may_not_start(before: list[Event]) -> None:
     assert all(attempt.finished_at for attempt in record.attempts)
 
 
-def test_a_replay_begins_a_new_generation_with_nothing_of_the_old_one() -> None:
+def test_a_replay_begins_a_new_generation_with_nothing_of_the_old_one_and_does_not_expire_again() -> None:
     old = walked(Started(), Failed(JobError(GIVE_UP)))
     assert step(old, Replayed(), at(9)) == lifecycle.accept(job(), NOON, generation=2)
-
-
-def test_a_replayed_job_does_not_expire_again() -> None:
     record = walked(Expired(), Replayed(), expires_at="2026-11-20T12:00:00Z")
     assert not is_expired(record, at(1_000_000))
 

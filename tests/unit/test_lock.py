@@ -80,17 +80,14 @@ def test_the_lock_is_exclusive_within_a_process_too(path: Path) -> None:
         assert second.acquire()
 
 
-def test_releasing_twice_is_as_good_as_once(path: Path) -> None:
+def test_nobody_holds_a_lock_that_was_never_made_or_was_released_though_twice(path: Path) -> None:
+    assert not is_held(path)
+    assert not path.exists()
     mine = Lock(path)
     assert mine.acquire()
     mine.release()
     mine.release()
     assert not is_held(path)
-
-
-def test_nobody_holds_a_lock_that_was_never_made(path: Path) -> None:
-    assert not is_held(path)
-    assert not path.exists()
 
 
 def test_looking_does_not_take_the_lock_away_from_who_wants_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

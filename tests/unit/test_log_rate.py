@@ -15,11 +15,12 @@ def test_what_is_not_much_passes_whole() -> None:
     assert all(flood.passes(second)[0] for second in range(1, 1000))
 
 
-def test_of_a_flood_the_first_lines_pass_and_then_a_trickle() -> None:
+def test_of_a_flood_the_first_lines_pass_then_a_trickle_and_after_a_rest_a_burst_again_and_no_more() -> None:
     flood = RateLimiter()
     assert passing(flood, 1_000_000, 0) == _BURST
     assert passing(flood, 100_000, 1) == _PER_SECOND
     assert passing(flood, 100_000, 3) == 2 * _PER_SECOND
+    assert passing(flood, 10_000, 1_000_000) == _BURST
 
 
 def test_how_many_lines_are_missing_is_said_once_with_the_next_that_passes() -> None:
@@ -28,12 +29,6 @@ def test_how_many_lines_are_missing_is_said_once_with_the_next_that_passes() -> 
     assert flood.passes(0) == (False, 0)
     assert flood.passes(1) == (True, 8)
     assert flood.passes(1) == (True, 0)
-
-
-def test_after_a_rest_there_is_room_for_a_burst_again_and_no_more() -> None:
-    flood = RateLimiter()
-    passing(flood, 10_000, 0)
-    assert passing(flood, 10_000, 1_000_000) == _BURST
 
 
 @given(st.lists(st.tuples(st.floats(0, 30), st.integers(0, 2000)), max_size=15))

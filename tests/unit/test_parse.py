@@ -313,15 +313,12 @@ def test_the_job_s_own_priority_wins() -> None:
 # --- digests ---
 
 
-def test_the_digest_is_of_kind_and_payload_as_they_were_sent() -> None:
+def test_the_digest_is_of_kind_and_payload_as_they_were_sent_and_of_no_other_field() -> None:
     sent = {"kind": "migrate", "payload": {"limit": 10, "dryRun": True}}
     text = '{"kind":"migrate","payload":{"dryRun":true,"limit":10}}'
     job = parse(JOB | sent)
     assert job.payload == Migrate(dry_run=True, limit=10)
     assert job.sha256 == hashlib.sha256(text.encode()).hexdigest() == job_digest("migrate", sent["payload"])
-
-
-def test_other_fields_do_not_enter_the_digest() -> None:
     assert parse(JOB | {"priority": 3, "submitted_by": "me"}).sha256 == parse(JOB).sha256
 
 
@@ -402,18 +399,12 @@ def test_a_payload_is_refused_with_the_place_and_the_reason(kind: Kind, value: A
     assert error.message.startswith("The field payload")
 
 
-def test_the_place_is_named_whichever_spelling_was_used() -> None:
+def test_every_wrong_field_is_named_whichever_spelling_was_used_and_listed_for_programs_up_to_an_end() -> None:
     error = refusal_of("ingest", summary(timeScope={"turnCount": -1}))
     assert "payload.summary.time_scope.turn_count" in error.message
-
-
-def test_every_wrong_field_is_listed_for_programs() -> None:
     error = refusal_of("ingest", summary(importance=2, topic="", openQuestions=[1]))
     expected = {"payload.summary.importance", "payload.summary.topic", "payload.summary.open_questions[0]"}
     assert set(error.details["fields"]) == expected
-
-
-def test_the_list_of_wrong_fields_has_an_end() -> None:
     error = refusal_of("graph", {f"x{number}": 1 for number in range(1000)})
     assert len(error.details["fields"]) == 20
 

@@ -21,8 +21,8 @@ from jobs.model import Record
 from jobs.states import ENDS, State
 from worker.inbox.intake import Intake
 from worker.scheduling.ledger import Ledger
-from worker.scheduling.recovery import REPAIRS, CopyIs, RecordIs, Repair, reconcile, recover, survey
-from worker.scheduling.runnable_jobs import ExecutingJobs
+from worker.scheduling.recovery import CopyIs, JobFiles, RecordIs, Repair, reconcile, recover, survey
+from worker.scheduling.runnable_jobs import LocalJobs
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
@@ -76,13 +76,10 @@ def tree(place: SpoolPaths) -> dict[str, bytes]:
     return {str(p.relative_to(place.root)): p.read_bytes() for p in place.root.rglob("*") if p.is_file()}
 
 
-def test_every_combination_that_a_survey_can_find_has_a_repair() -> None:
+def test_every_combination_that_a_survey_can_find_has_a_repair_and_every_repair_has_one() -> None:
     every = set(product(get_args(RecordIs), get_args(CopyIs), (True, False)))
-    assert set(REPAIRS) == every - {("absent", "absent", False)}, "the one that is left out is no job at all"
-
-
-def test_every_repair_that_has_a_name_is_some_combinations() -> None:
-    assert set(REPAIRS.values()) == set(get_args(Repair))
+    found = every - {("absent", "absent", False)}  # the one that is left out is no job at all
+    assert {JobFiles(ID, None, *each).repair for each in found} == set(get_args(Repair))
 
 
 def every_rest(folder: Path) -> Iterator[tuple[SpoolPaths, str, str, bool]]:
@@ -132,7 +129,7 @@ def test_of_a_job_whose_record_was_lost_the_store_is_asked(tmp_path: Path, recor
 
 def executing(place: SpoolPaths) -> None:
     """Note that the job's own operation runs, as the runner does."""
-    ExecutingJobs(place).note([spool.read_record(place, ID)], runs=True)
+    LocalJobs(place, Ledger(place, [])).note_executing([spool.read_record(place, ID)], runs=True)
 
 
 def test_a_worker_s_death_while_the_child_was_loading_is_not_counted_against_the_job(tmp_path: Path) -> None:

@@ -40,11 +40,12 @@ from bridge.text.decision_lines import digest
 from bridge.text.passages import decisions, statements
 from jobs import clock
 from jobs.errors import JobError
+from jobs.kinds import PAIR_VERDICTS
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 from worker.calls import memories as calls
 from worker.calls.call import Scope
-from worker.terminal.kinds.resolve import show_review
+from worker.terminal.kinds.resolve import show_resolve, show_review
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 AT = "2026-11-20T11:00:00Z"
@@ -545,6 +546,8 @@ def test_a_verdict_shows_in_the_next_answer_and_survives_another_judge(
     assert states(disputed)["a"] == ("disputed", "judge")
     done(resolved(disputed, verdict))
     assert states(disputed) == expected
+    pair = review.pair(disputed.workspace, "1/2")
+    assert [each for each in PAIR_VERDICTS if pair and not review.is_overruled(pair, each)] == [verdict]
     monkeypatch.setattr(judge, "IDENTITY", "another")
     disputed.compare()
     assert states(disputed) == expected
@@ -694,6 +697,9 @@ def test_the_review_shows_a_pair_its_sources_and_what_next(disputed: Place, caps
         "",
         "1 pair to settle: cognee-memory review 1/2 newer (or older, or both)",
     ]
+    resolved(disputed, "both")
+    show_resolve({"pair": review.pair(disputed.workspace, "1/2"), "verdict": "older"})
+    assert "Somebody else settled it differently at the same time" in capsys.readouterr().out
 
 
 def test_topics_count_what_is_disputed(disputed: Place) -> None:

@@ -96,11 +96,8 @@ def through(*names: str) -> list[str]:
     return done
 
 
-def test_without_a_fault_a_step_is_nothing() -> None:
+def test_without_a_fault_a_step_is_nothing_and_an_unknown_one_a_mistake_at_once() -> None:
     assert through(*NAMES) == list(NAMES)
-
-
-def test_an_unknown_step_is_a_mistake_at_once() -> None:
     with pytest.raises(KeyError):
         steps.fault_point("memory.comit")
 

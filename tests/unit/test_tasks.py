@@ -47,13 +47,9 @@ def test_a_task_says_all_that_an_operation_may_depend_on(place: SpoolPaths) -> N
     )
 
 
-def test_tasks_come_in_the_order_of_the_batch(place: SpoolPaths) -> None:
-    batch = [accept(place, job_id) for job_id in ("b", "c", "a")]
+def test_tasks_come_in_the_order_of_the_batch_and_its_shortest_timeout_is_that_of_all(place: SpoolPaths) -> None:
+    batch = [accept(place, "b", timeout_seconds=9), accept(place, "c"), accept(place, "a", timeout_seconds=2.5)]
     assert ids(read_tasks(reading(place), batch)) == ["b", "c", "a"]
-
-
-def test_the_shortest_timeout_of_those_that_have_one_is_that_of_all(place: SpoolPaths) -> None:
-    batch = [accept(place, "a", timeout_seconds=9), accept(place, "b"), accept(place, "c", timeout_seconds=2.5)]
     assert read_tasks(reading(place), batch).timeout_seconds == 2.5
     assert read_tasks(reading(place), batch[1:2]).timeout_seconds is None
 

@@ -173,22 +173,14 @@ def test_a_damaged_membership_is_an_error_not_no_team(workspace: Workspace, tmp_
         membership.membership_of(workspace, tmp_path / "config")
 
 
-def test_two_folders_of_one_machine_are_two_copies(tmp_path: Path) -> None:
-    nodes = set()
-    for name in ("a", "b"):
+def test_each_folder_is_a_copy_named_by_the_machines_setting_and_a_pool_is_told_from_one(tmp_path: Path) -> None:
+    nodes = []
+    for name, is_pool in (("a", False), ("b", False), ("c", True)):
         workspace = Workspace(tmp_path / name)
         workspace.root.mkdir()
-        nodes.add(membership.join(workspace, tmp_path / "config", WANTED).node)
-    assert len(nodes) == 2
-
-
-def test_a_machine_has_the_name_of_its_setting_and_a_pool_is_told_from_one(tmp_path: Path) -> None:
-    nodes = []
-    for number, options in enumerate(({"machine": "build-3"}, {"machine": "build-3", "is_pool": True})):
-        workspace = Workspace(tmp_path / str(number))
-        workspace.root.mkdir()
-        nodes.append(membership.join(workspace, tmp_path / "config", WANTED, **options).node.partition("/")[0])  # type: ignore[arg-type]
-    assert nodes == ["build-3", "pool-build-3"]
+        nodes.append(membership.join(workspace, tmp_path, WANTED, machine="build-3", is_pool=is_pool).node)
+    assert len(set(nodes)) == 3
+    assert [node.partition("/")[0] for node in nodes] == ["build-3", "build-3", "pool-build-3"]
     for wrong in ("", "a/b", "x" * 65, "a\nb"):
         with pytest.raises(JobError, match="team_machine"):
             membership.require_machine(wrong)

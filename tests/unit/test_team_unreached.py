@@ -106,7 +106,7 @@ def test_a_gateways_own_certificate_is_told_once_it_has_ended(
     certified: Certified, name: str, says: str | None
 ) -> None:
     folder = Path(certified.authority).parent
-    assert unreached.invalid_now(folder / f"{name}.pem", folder / "g.key") == says
+    assert unreached.invalid_now(folder / f"{name}.pem") == says
 
 
 def test_a_name_that_the_certificate_does_not_have_is_told_with_those_that_it_has(certified: Certified) -> None:
@@ -317,7 +317,9 @@ def test_a_stuck_copy_is_tried_after_pauses_of_up_to_a_minute(monkeypatch: pytes
     nothing = lambda: None  # noqa: E731
     ledger = Ledger(Workspace(tmp_path).spool, [])
     monkeypatch.setattr(team_scheduling, "_team_of", lambda *_: told)
+    monkeypatch.setattr(team_scheduling, "uncompared_in", lambda place: 3)
     work = TeamScheduling(Workspace(tmp_path), load(environment={}), anything, ledger, anything, nothing, nothing)
+    assert work.runner.wants_maintenance, "what is not compared is, without a job"
     found = Registered(Position(7, "change"), "a model", 3, 8)
     tried = []
     for _ in range(600):

@@ -131,14 +131,11 @@ def test_the_next_time_is_that_of_the_first_delayed_job_that_still_waits() -> No
     assert waiting.next_due() == at(9)
 
 
-def test_while_something_is_to_be_announced_there_is_no_time_to_wait_for() -> None:
+def test_there_is_no_time_to_wait_for_while_something_is_to_be_announced_or_with_nothing_delayed() -> None:
     waiting = of(queued("a"), queued("b", due=5))
     assert waiting.next_due() < NOON
     announced(waiting, 0)
     assert waiting.next_due() == at(5)
-
-
-def test_with_nothing_delayed_there_is_no_next_time() -> None:
     waiting = of(queued("a"))
     announced(waiting, 0)
     assert waiting.next_due() is None
@@ -307,7 +304,7 @@ class WaitingMachine(RuleBasedStateMachine):
             assert due(self.waiting, self.now, kind=kind) == expected
             assert due(self.waiting, self.now, limit=2, kind=kind) == expected[:2]
             assert (kind in self.waiting.kinds_due(at(self.now))) == bool(expected)
-        assert len(self.waiting) == len(self.there)
+        assert len(self.waiting._records) == len(self.there)
 
 
 WaitingMachine.TestCase.settings = settings(max_examples=80, stateful_step_count=40)

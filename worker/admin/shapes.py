@@ -233,6 +233,8 @@ class TeamWorkspace(TypedDict):
     jobs: TeamJobs
     idle_seconds: float | None
     """For how long a job could have started and no worker held the lease; null if none waits, or one holds it."""
+    retrying: dict[str, Count]
+    """The waiting jobs that the service tries again, by the code of the error that they met."""
 
 
 class TeamFailedJob(TypedDict):

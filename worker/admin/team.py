@@ -204,6 +204,7 @@ def _workspace(seen: Overview) -> TeamWorkspace:
             "failed": seen.failed,
         },
         "idle_seconds": None if seen.idle_seconds is None else round(seen.idle_seconds, 1),
+        "retrying": seen.retrying,
     }
 
 

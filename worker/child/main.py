@@ -218,26 +218,23 @@ class Server:
                     # attach needs no copy.
                     if self._stores.is_in_team and kind != FORGOTTEN and not kind.startswith(ATTACH):
                         _follow().catch_up(self._stores, clock.now())
-                if kind == FOLLOW:
-                    self._job_files = _follow().remove_forgotten(self._stores, progress)
-                    return {}
                 if kind.startswith(ATTACH):
                     from bridge.operations import attachments  # not at the top: only a team's child needs it
 
                     return attachments.attach(kind.removeprefix(ATTACH), copies, self._stores, progress)
-                if kind == FORGOTTEN:
+                if kind == FOLLOW:
+                    self._job_files = _follow().remove_forgotten(self._stores, progress)
+                elif kind == FORGOTTEN:
                     _follow().finish(self._stores, clock.now())
-                    return {}
-                if kind == DELIVER:
+                elif kind == DELIVER:
                     self._stores.graph.deliver_all(seconds=self._stores.settings.slice_seconds)
-                    return {}
-                if kind == protocol.COMPARE:
+                elif kind == protocol.COMPARE:
                     self._stores.store.replacements.uncompared(1)
-                    return {}
-                if kind == MAINTAIN:
+                elif kind == MAINTAIN:
                     self._stores.maintain(clock.now(), progress)
-                    return {}
-                return run(kind, copies, self._stores, clock.now() + self._ahead, progress)
+                else:
+                    return run(kind, copies, self._stores, clock.now() + self._ahead, progress)
+                return {}
         except JobError as error:
             if not copies:  # maintenance has no record that would show the error
                 log.warning("%s was not done: %s", kind, error.code)

@@ -46,6 +46,7 @@ audit_log = logging.getLogger("gateway.audit")
 audit_log.setLevel(logging.INFO)  # whatever the log's level is
 
 _MOST_BODY = 16 * 1024 * 1024
+_MOST_WITH_ROWS = 4 * 1024**3
 _MOST_WAITED_SECONDS = 30.0
 _SHORTEST_WAIT_SECONDS = 1.0  # who waits for less has not waited, and so counts against the limit
 _REFUSED_SECONDS = 1.0  # until an address that tries many tokens hears so: it cannot keep the gateway busy
@@ -54,14 +55,11 @@ _REFUSED_SECONDS = 1.0  # until an address that tries many tokens hears so: it c
 class Gateway:
     """The application over a server's connections."""
 
-    def __init__(
-        self, server: Server, limits: Limits, reading: Reading | None = None, *, most_bytes: int = 4 * 1024**3
-    ) -> None:
-        """``reading`` answers questions about large workspaces. ``most_bytes``: the size of a request with rows."""
+    def __init__(self, server: Server, limits: Limits, reading: Reading | None = None) -> None:
+        """``reading`` answers questions about large workspaces."""
         self._reading = reading
         self._server = server
         self._limits = limits
-        self._most_bytes = most_bytes
         self._hub = Hub(server)
         self._polls = Polls(server, self._hub.tell, self._hub.end)
         self._checks = RowChecks()
@@ -299,7 +297,7 @@ class Gateway:
         """The lines of a body, once all of it is there."""
         with tempfile.SpooledTemporaryFile(transfers.IN_MEMORY) as kept:
             async with self._limits.transfer(caller.person):
-                await transfers.keep(transfers.received(request, self._most_bytes, self._pause(caller)), kept)
+                await transfers.keep(transfers.received(request, _MOST_WITH_ROWS, self._pause(caller)), kept)
                 yield wire.lines_of(kept, _MOST_BODY)
 
 

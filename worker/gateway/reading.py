@@ -18,6 +18,7 @@ from bridge.embedding.factory import create
 from bridge.interface.answer_shapes import Response
 from bridge.search.reader import Reader, Verb
 from bridge.settings import Settings
+from bridge.store.opening import uncompared_in
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Position
 from bridge.team.server import PersonsConnections, Server
@@ -102,12 +103,16 @@ class Reading:
             if workspace_id in self._failed:
                 raise self._failed.pop(workspace_id)
 
+    def _place(self, workspace_id: str) -> Workspace:
+        return Workspace(self._copies.folder / workspace_id)
+
     def _reader(self, workspace_id: str) -> Reader:
         with self._lock:
             reader = self._readers.pop(workspace_id, None)
             if reader is None:
-                place = Workspace(self._copies.folder / workspace_id)
-                reader = Reader(place, self._settings.embedding, _EMBEDDER, reranking=self._settings.reranking)
+                reader = Reader(
+                    self._place(workspace_id), self._settings.embedding, _EMBEDDER, reranking=self._settings.reranking
+                )
             self._readers[workspace_id] = reader
             while len(self._readers) > _MOST_READERS:
                 self._readers.popitem(last=False)
@@ -124,11 +129,16 @@ class Reading:
                     return
                 wanted = list(self._wanted.items())
                 self._wanted.clear()
+            left = None
             if time.monotonic() - looked_at >= _LOOK_SECONDS:
                 looked_at = time.monotonic()
-                wanted += [each for each in self._all() if each not in wanted]
+                known = self._all()
+                wanted += [each for each in known if each not in wanted]
+                left = next((each for each in known if uncompared_in(self._place(each[0]))), None)
             for workspace_id, person in wanted:
                 self._try(workspace_id, person)
+            if left is not None:  # the child compares in its idle time what is open; one that was opened comes last
+                self._try(*left, opens=True)
 
     def _all(self) -> list[tuple[str, str]]:
         """Every copy, with the person through whom it follows."""
@@ -140,10 +150,10 @@ class Reading:
                 log.warning("the copy of %s does not follow: %s", workspace_id, error)
         return found
 
-    def _try(self, workspace_id: str, person: str) -> None:
+    def _try(self, workspace_id: str, person: str, *, opens: bool = False) -> None:
         failed = None
         try:
-            self._follow(workspace_id, person)
+            self._follow(workspace_id, person, opens=opens)
         except JobError as error:
             failed = error
         except OSError as error:
@@ -158,14 +168,15 @@ class Reading:
                 self._failed[workspace_id] = failed
             self._lock.notify_all()
 
-    def _follow(self, workspace_id: str, person: str) -> None:
+    def _follow(self, workspace_id: str, person: str, *, opens: bool) -> None:
         team = self._team(person, workspace_id)
         found = team.registered(workspace_id)
         if found is None:  # the workspace is gone, or this person may no longer see it
             self._copies.remove(workspace_id, lambda gone: None)
             raise JobError("TEAM_NOT_SHARED")
         known = self._copies.positions().get(workspace_id)
-        if known is not None and known.position == found.position and known.has_removed_all:
+        is_current = known is not None and known.position == found.position and known.has_removed_all
+        if is_current and not opens:
             return
         with self._copies.use(workspace_id) as copy:
             files.replace_without_sync(_person_file(copy.workspace.root), person.encode())

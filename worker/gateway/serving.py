@@ -89,7 +89,7 @@ def serve(settings: Settings, serving: Serving) -> None:
         backlog=BACKLOG,
         h11_max_incomplete_event_size=16 * 1024,
     )
-    if serving.certificate is not None and (why := unreached.invalid_now(serving.certificate, serving.key)) is not None:
+    if serving.certificate is not None and (why := unreached.invalid_now(serving.certificate)) is not None:
         log.warning("machines will refuse the certificate %s: %s; renew it, and restart", serving.certificate, why)
     http = _Server(config, gateway)
     with running(settings, serving.pool) if serving.pool else nullcontext() as pool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from bridge.git_index import GitIndex
@@ -19,19 +18,18 @@ log = logging.getLogger(__name__)
 
 
 class Provenance:
-    """The rule for one workspace. ``now``: seconds since the epoch. Not thread-safe."""
+    """The rule for one workspace. Not thread-safe."""
 
-    def __init__(self, paths: SpoolPaths, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, paths: SpoolPaths) -> None:
         """Raises OSError, and ValueError for a damaged list of earlier files."""
         self._root = paths.root.parent
         self._git = GitIndex(Workspace(self._root))
         self._earlier = earlier_files.read(paths)
-        self._now = now
         self._waits = False
 
     def must_wait(self) -> bool:
         """Whether git is writing files just now. It names them in its index only when it has written all of them."""
-        waits = self._git.is_being_written(self._now())
+        waits = self._git.is_being_written(time.time())
         if waits and not self._waits:
             log.info("git is writing files: the inbox waits")
         self._waits = waits

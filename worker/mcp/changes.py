@@ -121,7 +121,11 @@ def resolve(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
             remediation="Give both to settle a pair, or neither to list what is disputed.",
         )
     payload = given | review.job_sides(*review.sides(workspace, arguments["pair"])) | {"by": "agent"}
-    return Answer({**_run(workspace, "resolve", payload, arguments), "warnings": warnings})
+    asked = _run(workspace, "resolve", payload, arguments)
+    settled = None if asked["result"] is None else review.pair(workspace, arguments["pair"])
+    if settled is not None and review.is_overruled(settled, given["verdict"]):
+        warnings.append("Somebody else settled the pair differently at the same time, and that counts: list the pairs.")
+    return Answer({**asked, "warnings": warnings})
 
 
 def feedback(workspace: Workspace, arguments: dict[str, Any]) -> Answer:

@@ -40,10 +40,11 @@ export function meanwhile({ has_copy }) {
 }
 
 /** The facts of a workspace that the team knows. Pure. */
-function ofWorkspace({ lease_owner, jobs, changes }) {
+function ofWorkspace({ lease_owner, jobs, changes, retrying }) {
   return [
     ["Runs its jobs", html`<span class="break">${lease_owner ?? "nobody now"}</span>`],
     ["Jobs", `${count(jobs.waiting)} waiting, ${count(jobs.running)} running, ${count(jobs.failed)} failed`],
+    ...Object.entries(retrying).map(([code, tried]) => ["The service met", `${code}: ${many(tried, "job")} will be tried again`]),
     ["Changes", count(changes)],
   ];
 }

@@ -15,9 +15,9 @@ from uuid import UUID
 
 from bridge import trust
 from bridge.store.opening import copy_state
+from bridge.store.team.position import CopyState
 from bridge.team import membership
 from bridge.team.membership import Membership
-from bridge.team.rows import Position
 from jobs import files
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -33,14 +33,6 @@ class PoolCopy:
     membership: Membership
 
 
-@dataclass(frozen=True, slots=True)
-class CopyPosition:
-    """Up to which change a copy is, and whether nothing that was forgotten until then is left in it."""
-
-    position: Position | None
-    has_removed_all: bool
-
-
 class Copies:
     """Thread-safe."""
 
@@ -54,12 +46,12 @@ class Copies:
         self._most = most
         self._free = threading.Condition()
         self._in_use: set[str] = set()
-        self._positions: dict[str, CopyPosition] = {}
+        self._positions: dict[str, CopyState] = {}
         files.make_folder(folder)
         for workspace_id in self._found():
             self._look(workspace_id)
 
-    def positions(self) -> dict[str, CopyPosition]:
+    def positions(self) -> dict[str, CopyState]:
         """Where each copy is, by workspace. One that was used last comes last."""
         with self._free:
             return dict(self._positions)
@@ -141,11 +133,10 @@ class Copies:
 
     def _look(self, workspace_id: str) -> None:
         try:
-            state = copy_state(Workspace(self.folder / workspace_id))
-            seen = CopyPosition(state.position, not state.forgettings)
+            seen = copy_state(Workspace(self.folder / workspace_id))
         except JobError as error:
             log.warning("the copy of %s cannot be read: %s", workspace_id, error.code)
-            seen = CopyPosition(None, has_removed_all=False)
+            seen = CopyState(None, 0)
         with self._free:
             self._positions.pop(workspace_id, None)
             self._positions[workspace_id] = seen

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
@@ -51,27 +52,19 @@ class PoolMetrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self._ended = Counter(
+        counter, gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
+        self._ended = counter(
             "cognee_memory_pool_jobs_ended_total",
             "Jobs that ended in this pool, by kind and state.",
             ["kind", "state"],
-            registry=self.registry,
         )
-        self.leases = Counter(
-            "cognee_memory_pool_leases_total", "Leases of workspaces that were taken.", registry=self.registry
-        )
-        self.lost = Counter(
-            "cognee_memory_pool_leases_lost_total", "Leases that another worker took over.", registry=self.registry
-        )
-        self.busy = Gauge("cognee_memory_pool_busy_workers", "Workers that hold a lease.", registry=self.registry)
-        self.copies = Gauge("cognee_memory_pool_copies", "Copies of workspaces on this host.", registry=self.registry)
-        self.behind = Gauge(
-            "cognee_memory_pool_copies_behind", "Copies that have still to follow the team.", registry=self.registry
-        )
-        self.free = Gauge("cognee_memory_pool_free_bytes", "Free disk for the copies.", registry=self.registry)
-        self.is_reached = Gauge(
-            "cognee_memory_pool_team_reached", "1 while the team's database is reached.", registry=self.registry
-        )
+        self.leases = counter("cognee_memory_pool_leases_total", "Leases of workspaces that were taken.")
+        self.lost = counter("cognee_memory_pool_leases_lost_total", "Leases that another worker took over.")
+        self.busy = gauge("cognee_memory_pool_busy_workers", "Workers that hold a lease.")
+        self.copies = gauge("cognee_memory_pool_copies", "Copies of workspaces on this host.")
+        self.behind = gauge("cognee_memory_pool_copies_behind", "Copies that have still to follow the team.")
+        self.free = gauge("cognee_memory_pool_free_bytes", "Free disk for the copies.")
+        self.is_reached = gauge("cognee_memory_pool_team_reached", "1 while the team's database is reached.")
 
     def stepped(self, record: Record) -> None:
         """Count the record, if the job has ended. One that failed by a person's slip is ``refused``, so that an alert

@@ -49,7 +49,6 @@ class TeamJobs:
         team: PostgresTeam,
         node: str,
         crash_limits: CrashLimits,
-        jitter: Callable[[], float] = random.random,
         stepped: Callable[[Record], None] = lambda _: None,
         count_loss: Callable[[], None] = lambda: None,
     ) -> None:
@@ -58,7 +57,6 @@ class TeamJobs:
         self._team = team
         self._node = node
         self._crash_limits = crash_limits
-        self._jitter = jitter
         self._stepped = stepped
         self._count_loss = count_loss
         self.left_jobs = False  # whether jobs waited when the last lease was given up
@@ -246,7 +244,7 @@ class TeamJobs:
     def _step(self, record: Record, event: Event) -> Record:
         if isinstance(event, lifecycle.Failed) and event.error.code == _SERVICES_DISK_FULL.code:
             event = lifecycle.Failed(_SERVICES_DISK_FULL)
-        return lifecycle.step(record, event, self.now(), self._jitter(), self._crash_limits)
+        return lifecycle.step(record, event, self.now(), random.random(), self._crash_limits)
 
     def cancel(self, job_id: str) -> Cancellation:
         """Cancel a job of the lease's workspace: at once if it waits; "running" asks its worker, perhaps this one."""

@@ -66,11 +66,10 @@ class Ledger:
         self._changed = changed
         self._stepped = stepped
         self._has_committed = has_committed
-        self._caps = crash_limits
+        self._crash_limits = crash_limits
         self._holds_lock = holds_lock
         self._lock = threading.Lock()  # guards the state in memory; never held while the disk is written
         self._stepping = threading.RLock()  # allows one step at a time, from reading a record to writing the next
-        self._counts: Counter[str] = Counter()
         self._ended: Counter[str] = Counter()
         for record in live:
             self._keep(record)
@@ -105,7 +104,8 @@ class Ledger:
     def counts(self) -> Counts:
         """The number of jobs by state: live ones now, ended ones since this worker's start."""
         with self._lock:
-            counts: dict[str, int] = {**dict.fromkeys(LIVE, 0), **self._counts, **self._ended}
+            live: Counter[str] = Counter(record.state for record in self._live.values())
+            counts: dict[str, int] = {**dict.fromkeys(LIVE, 0), **live, **self._ended}
         return cast("Counts", counts)
 
     def ended_jobs(self) -> int:
@@ -255,7 +255,7 @@ class Ledger:
                 log.warning("ignored %s of an abandoned attempt", type(event).__name__, extra=about)
                 continue
             try:
-                stepped.append(lifecycle.step(record, event, now, self._jitter(), self._caps))
+                stepped.append(lifecycle.step(record, event, now, self._jitter(), self._crash_limits))
             except lifecycle.IllegalTransition:
                 continue
         if stepped:
@@ -276,14 +276,11 @@ class Ledger:
         """Update the state in memory after a record was written."""
         with self._lock:
             before = self._live.pop(record.job_id, None)
-            if before is not None:
-                self._counts[before.state] -= 1
             self._waiting.discard(record.job_id)
             if record.ended:
                 self._ended[record.state] += 1
             else:
                 self._live[record.job_id] = record
-                self._counts[record.state] += 1
                 if record.state != "running":
                     self._waiting.put(record, self._now())
         self._stepped(before, record)

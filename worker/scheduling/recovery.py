@@ -44,36 +44,24 @@ Repair = Literal[
     "finish pruning",  # the record was removed, but not the copy
 ]
 
-REPAIRS: dict[tuple[RecordIs, CopyIs, bool], Repair] = {
+# The last part of the key is whether the dropped file exists; None where that makes no difference.
+REPAIRS: dict[tuple[RecordIs, CopyIs, bool | None], Repair] = {
     ("absent", "absent", True): "nothing",
     ("absent", "active", True): "drop copy",
     ("absent", "active", False): "accept copy",
-    ("absent", "ended", True): "finish pruning",
-    ("absent", "ended", False): "finish pruning",
-    ("damaged", "absent", True): "set aside",
-    ("damaged", "absent", False): "set aside",
-    ("damaged", "active", True): "accept copy",
-    ("damaged", "active", False): "accept copy",
-    ("damaged", "ended", True): "set aside",
-    ("damaged", "ended", False): "set aside",
-    ("waiting", "active", True): "take up",
-    ("waiting", "active", False): "take up",
-    ("waiting", "ended", True): "bring back",
-    ("waiting", "ended", False): "bring back",
-    ("waiting", "absent", True): "give up",
-    ("waiting", "absent", False): "give up",
-    ("running", "active", True): "end attempt",
-    ("running", "active", False): "end attempt",
-    ("running", "ended", True): "bring back",
-    ("running", "ended", False): "bring back",
-    ("running", "absent", True): "give up",
-    ("running", "absent", False): "give up",
-    ("ended", "active", True): "put away",
-    ("ended", "active", False): "put away",
-    ("ended", "ended", True): "nothing",
-    ("ended", "ended", False): "nothing",
-    ("ended", "absent", True): "nothing",
-    ("ended", "absent", False): "nothing",
+    ("absent", "ended", None): "finish pruning",
+    ("damaged", "absent", None): "set aside",
+    ("damaged", "active", None): "accept copy",
+    ("damaged", "ended", None): "set aside",
+    ("waiting", "active", None): "take up",
+    ("waiting", "ended", None): "bring back",
+    ("waiting", "absent", None): "give up",
+    ("running", "active", None): "end attempt",
+    ("running", "ended", None): "bring back",
+    ("running", "absent", None): "give up",
+    ("ended", "active", None): "put away",
+    ("ended", "ended", None): "nothing",
+    ("ended", "absent", None): "nothing",
 }
 
 
@@ -90,7 +78,8 @@ class JobFiles:
     @property
     def repair(self) -> Repair:
         """The repair that the table names."""
-        return REPAIRS[self.record_is, self.copy_is, self.dropped]
+        either = REPAIRS.get((self.record_is, self.copy_is, None))
+        return either or REPAIRS[self.record_is, self.copy_is, self.dropped]
 
 
 def recover(

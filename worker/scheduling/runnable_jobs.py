@@ -28,21 +28,6 @@ class Apply(Protocol):
     def __call__(self, events: Mapping[str, Event], tickets: Tickets | None = None) -> list[Record]: ...
 
 
-def scrubbed(event: Event, paths: SpoolPaths, ledger: Ledger, apply: Apply) -> Event:
-    """Scrub the files that a forget job's result names, and return the outcome without these names.
-
-    An outcome other than success is returned unchanged. Idempotent. Raises OSError.
-    """
-    if not isinstance(event, lifecycle.Succeeded):
-        return event
-    result = dict(event.result)
-    job_files: dict[str, list[str]] = result.pop(JOB_FILES)
-    _end(job_files["doomed"], ledger, apply)
-    rejected = [twin for path in _named(paths.rejected, job_files["rejected"]) for twin in _with_reason(path)]
-    ledger.scrub([*job_files["jobs"], *job_files["doomed"]], [*rejected, *_named(paths.inbox, job_files["parts"])])
-    return lifecycle.Succeeded(result)
-
-
 def _end(job_ids_to_fail: Collection[str], ledger: Ledger, apply: Apply) -> None:
     """Fail the waiting jobs that would store a forgotten text again."""
     waiting = [
@@ -66,27 +51,6 @@ def _with_reason(path: Path) -> tuple[Path, Path]:
 
 
 _MOST_BYTES = 1024 * 1024
-
-
-class ExecutingJobs:
-    """The jobs whose operation runs, in memory and in the file. Not thread-safe."""
-
-    def __init__(self, paths: SpoolPaths) -> None:
-        self._path = paths.executing
-        self._tickets: dict[str, tuple[int, int]] = {}
-
-    def forget(self, records: Iterable[Record]) -> None:
-        """Their attempts have ended. Nothing is written: their tickets fit no later attempt."""
-        for record in records:
-            self._tickets.pop(record.job_id, None)
-
-    def note(self, records: Iterable[Record], *, runs: bool) -> None:
-        """Write whether the operation of these jobs runs. Raises OSError."""
-        if runs:
-            self._tickets |= {record.job_id: record.ticket for record in records}
-        else:
-            self.forget(records)
-        files.replace_without_sync(self._path, encode({"schema_version": 1, "tickets": self._tickets}))
 
 
 def read_executing(paths: SpoolPaths) -> dict[str, tuple[int, int]]:
@@ -135,23 +99,44 @@ class LocalJobs:
     def __init__(self, paths: SpoolPaths, ledger: Ledger) -> None:
         self._paths = paths
         self._ledger = ledger
-        executing = ExecutingJobs(paths)
+        self._executing: dict[str, tuple[int, int]] = {}  # the tickets of the jobs whose operation runs
         self.startable = ledger.startable
         self.due = ledger.due
         self.kinds_due = ledger.kinds_due
         self.apply = ledger.apply
         self.cancel = ledger.cancel
         self.is_committed = ledger.is_committed
-        self.note_executing = executing.note
-        self.forget_executing = executing.forget
 
     def read(self, job_id: str) -> bytes:
         """The file in the folder."""
         return spool.read_copy(self._paths, job_id)
 
+    def forget_executing(self, records: Iterable[Record]) -> None:
+        """Nothing is written: their tickets fit no later attempt."""
+        for record in records:
+            self._executing.pop(record.job_id, None)
+
+    def note_executing(self, records: Iterable[Record], *, runs: bool) -> None:
+        """Write which operations run."""
+        if runs:
+            self._executing |= {record.job_id: record.ticket for record in records}
+        else:
+            self.forget_executing(records)
+        files.replace_without_sync(self._paths.executing, encode({"schema_version": 1, "tickets": self._executing}))
+
     def without_forgotten_texts(self, event: Event, apply: Apply) -> Event:
-        """Scrub the files that a forget job's result names."""
-        return scrubbed(event, self._paths, self._ledger, apply)
+        """Scrub the files that a forget job's result names, and leave these names out. An outcome other than success
+        is returned unchanged. Idempotent."""
+        if not isinstance(event, lifecycle.Succeeded):
+            return event
+        result = dict(event.result)
+        job_files: dict[str, list[str]] = result.pop(JOB_FILES)
+        _end(job_files["doomed"], self._ledger, apply)
+        rejected = _named(self._paths.rejected, job_files["rejected"])
+        others = [twin for path in rejected for twin in _with_reason(path)]
+        others += _named(self._paths.inbox, job_files["parts"])
+        self._ledger.scrub([*job_files["jobs"], *job_files["doomed"]], others)
+        return lifecycle.Succeeded(result)
 
     def lease_number(self) -> int | None:
         """No lease: the worker's lock file keeps others out."""

@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from bridge.settings import Settings
-from bridge.store.opening import reader_of
-from jobs.errors import JobError
+from bridge.store.opening import uncompared_in
 from jobs.layout import Workspace
 
 from ..child.supervisor import Child
@@ -22,15 +21,6 @@ if TYPE_CHECKING:
     from jobs import schema
 
 _LAST_PRIORITY = -1000
-
-
-def _uncompared(workspace: Workspace) -> int:
-    """How many memories were not compared with the others yet; 0 if memory.db cannot be read, as each job reports."""
-    try:
-        with reader_of(workspace).lists() as lists:
-            return 0 if lists is None else lists.uncompared()
-    except JobError:
-        return 0
 
 
 class Scheduling(Protocol):
@@ -91,7 +81,7 @@ class LocalScheduling:
             upkeep=GraphUpkeep(workspace, settings),
             changed=changed,
             on_requeued=on_requeued,
-            uncompared=partial(_uncompared, workspace),
+            uncompared=partial(uncompared_in, workspace),
         )
         lag = read_lag(workspace)
         self.runner.graph_lag = None if lag is None else lag.changes

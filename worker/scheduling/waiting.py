@@ -28,9 +28,6 @@ class Waiting:
         self._announced: dict[str, Record] = {}
         self._latest = _LONG_AGO
 
-    def __len__(self) -> int:
-        return len(self._records)
-
     def put(self, record: Record, now: datetime) -> None:
         """Add a waiting job, or replace its earlier record."""
         self.discard(record.job_id)

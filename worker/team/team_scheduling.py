@@ -21,10 +21,11 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bridge.settings import Settings
-from bridge.store.opening import copy_state
+from bridge.store.opening import copy_state, uncompared_in
 from bridge.team import copy_age, last_try, opening, unreached
 from bridge.team.gateway_team import GatewayTeam
 from bridge.team.membership import Membership
@@ -88,7 +89,8 @@ class TeamScheduling:
         self._team = _team_of(workspace, settings)
         self._jobs = MachineJobs(workspace.spool, ledger)
         self._exchange = Exchange(workspace.spool, ledger, self._team, membership, self._jobs.stays)
-        self.runner = Runner(self._jobs, child, settings, changed=changed, on_requeued=on_requeued)
+        left = partial(uncompared_in, workspace)
+        self.runner = Runner(self._jobs, child, settings, changed=changed, on_requeued=on_requeued, uncompared=left)
         self._remove_again_at = 0.0
         self._stuck_seconds = 0.0
         self._follow_at = 0.0
@@ -199,9 +201,9 @@ class TeamScheduling:
                 self._stop.wait(_PAUSES_SECONDS[min(failures, len(_PAUSES_SECONDS) - 1)])
                 failures += 1
                 continue
-            self._rest(due_seconds)
+            self._wait(due_seconds)
 
-    def _rest(self, due_seconds: float) -> None:
+    def _wait(self, due_seconds: float) -> None:
         """Wait until somebody wakes this thread, a job may be due, or it is time to look."""
         now = time.monotonic()
         due_at, self._look_at = now + due_seconds, now + _LOOK_SECONDS
@@ -270,7 +272,7 @@ class TeamScheduling:
             self._exchange.unattached.pop(record.job_id, None)
             if isinstance(outcome, lifecycle.Succeeded):
                 self._exchange.post_again(record)
-            elif isinstance(outcome, lifecycle.Failed) and not _may_pass(outcome.error):
+            elif isinstance(outcome, lifecycle.Failed) and not _is_temporary(outcome.error):
                 self._exchange.refuse(record, outcome.error)
         if waiting:
             self._wake_exchange.set()
@@ -311,7 +313,7 @@ class TeamScheduling:
         if found is None and not (self._membership.shares and state.position is None):
             raise unreached.not_shown(is_yet_to_share=False)
         if found is not None and found.position == state.position:
-            self._note_current(found.position, has_removed_all=not state.forgettings)
+            self._note_current(found.position, has_removed_all=state.has_removed_all)
             too_early_for = self._remove_again_at - time.monotonic()
             if not state.forgettings or too_early_for > 0:
                 return too_early_for if state.forgettings else math.inf
@@ -389,8 +391,8 @@ class TeamScheduling:
             self._changed()
 
 
-def _may_pass(error: JobError) -> bool:
-    """Whether it is no fault of the job."""
+def _is_temporary(error: JobError) -> bool:
+    """Whether the cause may go away by itself, so that the job is tried again."""
     return error.code.startswith("TEAM_") or ERRORS[error.code].reaction is Reaction.WAIT
 
 

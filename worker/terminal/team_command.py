@@ -13,7 +13,7 @@ from bridge.interface import envelope
 from bridge.settings import Settings
 from bridge.team import copy_age, opening, server_clock
 from jobs import clock, launch
-from jobs.errors import JobError
+from jobs.errors import JobError, error_kind
 from jobs.layout import Workspace
 
 from ..admin import team
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_IDLE_SECONDS = 60.0  # a pool that runs takes a job that is due before
 _PATIENCE_SECONDS = 600.0  # for a large workspace to be sent, or to arrive
 
 group("team", ["team share", "team join 3f0c…", "team status"])
@@ -155,10 +156,8 @@ def show_status(answer: Envelope) -> None:
             ("workspace", f"{seen['name']} ({seen['workspace_id']})"),
             ("changes", f"{seen['changes']:,}; this copy lacks {_number(found['behind'], 'all')}"),
             ("jobs", f"{jobs['waiting']} wait, {jobs['running']} run, {jobs['failed']} failed"),
-            (
-                "runs its jobs",
-                f"{seen['lease_owner']}, until {seen['lease_until']}" if seen["lease_owner"] else "nobody",
-            ),
+            *[("service met", _met(code, count)) for code, count in seen["retrying"].items()],
+            ("runs its jobs", _runner(seen)),
             ("clock", _differs(found["clock_ahead_seconds"])),
             ("token", _ends(found["token_ends_at"])),
         ]
@@ -176,6 +175,18 @@ def show_status(answer: Envelope) -> None:
     if found["set_aside"]:
         say("")
         table_of(found["set_aside"], {"left out here": "table", "key": "key", "why": "why"})
+
+
+def _met(code: str, count: int) -> str:
+    return f"{code}, so {counted(count, 'job')} will be tried again: {error_kind(code).cause}"
+
+
+def _runner(seen: Envelope) -> str:
+    if seen["lease_owner"]:
+        return f"{seen['lease_owner']}, until {seen['lease_until']}"
+    if (seconds := seen["idle_seconds"] or 0) < _IDLE_SECONDS:
+        return "nobody"
+    return f"nobody for {span(seconds)}: no pool runs, or none with this workspace's model. Tell an operator."
 
 
 @verb(

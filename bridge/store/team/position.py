@@ -59,6 +59,11 @@ class CopyState(NamedTuple):
     forgettings: int
     set_aside: tuple[RowSetAside, ...] = ()
 
+    @property
+    def has_removed_all(self) -> bool:
+        """Whether nothing is left in it that was forgotten up to its position."""
+        return not self.forgettings
+
 
 def copy_state(workspace: Workspace) -> CopyState:
     """The state of the copy, read beside the writer. Raises as ``database.read_connection``."""

@@ -116,12 +116,16 @@ def _has_form(table: str, name: str, given: Any) -> bool:
         return (table == "memories" and name in TIMES) or _is_time(given)
     if name in ("job_id", "origin_job", "restored_by"):
         return is_job_id(given) or (table == "compactions" and given == "")  # that of an edited import is left out
-    if name == "job_sha256" and table == "effects":
+    if name in ("older_sha256", "newer_sha256") or (name == "job_sha256" and table == "effects"):
         return _DIGEST.fullmatch(given) is not None
     if name == "topic_id":
         return is_topic_id(given) or (table == "compactions" and given == "")  # that of a forgotten topic
     if name in ("number", "seq", "first", "last"):
         return int(given) >= 1
+    if name in ("importance", "confidence", "hidden"):
+        return 0 <= given <= 1  # type: ignore[no-any-return]
+    if name == "by":
+        return 1 <= len(given) <= 256
     return name not in ("tool", "method") or given in WORDS
 
 
@@ -163,8 +167,6 @@ def _memory(connection: sqlite3.Connection, row: Mapping[str, Any]) -> Memory:
     found = rows.memory_of(connection.execute(f"SELECT {rows.COLUMNS} FROM memories").fetchone())  # noqa: S608 - a constant
     _Typed[Memory](value=found)
     m = found.metadata
-    if row["hidden"] > 1 or not 0 <= (m.importance or 0) <= 1:
-        raise ValueError("its numbers are out of range")
     if found.content is not None and (m.topic_id is None or m.status is None):
         raise ValueError("it has no topic or no status")
     if any(not _is_uuid(each) for each in found.sources) or (found.sources and found.kind != "decision_record"):
@@ -224,8 +226,6 @@ def _source(connection: sqlite3.Connection, row: Mapping[str, Any]) -> CaptureSo
     found = history.CaptureReader(connection).source(row["memory_id"])
     assert found is not None
     _Typed[CaptureSource](value=found)
-    if not 0 <= found.confidence <= 1:
-        raise ValueError("its confidence is out of range")
     return found
 
 
@@ -239,20 +239,12 @@ def _turns(connection: sqlite3.Connection, row: Mapping[str, Any]) -> list[str]:
 def _feedback(connection: sqlite3.Connection, row: Mapping[str, Any]) -> Feedback:
     (found,) = feedback.of_all(connection)
     _Typed[Feedback](value=found)
-    if not 1 <= len(found.by) <= 256:
-        raise ValueError("its by has another length")
     return found
 
 
 def _verdict(connection: sqlite3.Connection, row: Mapping[str, Any]) -> PairVerdict:
     (found,) = verdicts.of_all(connection)
     _Typed[PairVerdict](value=found)
-    if not (_DIGEST.fullmatch(found.older_sha256) and _DIGEST.fullmatch(found.newer_sha256)):
-        raise ValueError("it names no statement")
-    if found.confidence is not None and not 0 <= found.confidence <= 1:
-        raise ValueError("its confidence is out of range")
-    if not 1 <= len(found.by) <= 256:
-        raise ValueError("its by has another length")
     return found
 
 

@@ -94,6 +94,10 @@ def show_resolve(result: Envelope) -> None:
     else:
         older, newer = result["memory_numbers"]
         say(f"Of #{older} and #{newer}: {_HOLDS[result['verdict']]}")
+    if pair is not None and review.is_overruled(pair, result["verdict"]):
+        say(f"Somebody else settled it differently at the same time, and that counts, not your {result['verdict']}.")
+        say(f"To replace it: cognee-memory review {pair['pair']} {result['verdict']}")
+        return
     for each in result.get("resting", ()):
         say(f"It may rest on what was replaced: #{each['memory_number']} {each['text']}")
     if pair is not None and result["verdict"] != "undecided":
