@@ -20,8 +20,6 @@ type OtherItem = {
   readonly kind: "folder" | "legacy" | "more" | "error";
   readonly folder: string;
   readonly row: Row;
-  /** The item whose next page “more” shows. */
-  readonly of?: string;
 };
 export type Item = TopicItem | MemoryItem | OtherItem;
 
@@ -193,7 +191,7 @@ function moreItem(folder: string, of: string, count: number, rest: number | null
     icon: "ellipsis",
     command: { command: MORE, title: label, arguments: [of, count] },
   };
-  return { kind: "more", folder, of, row };
+  return { kind: "more", folder, row };
 }
 
 function errorItem(folder: string, error: unknown): Item {
