@@ -9,7 +9,6 @@ import { type MemorySubject, subjectOfMemory, subjectOfTopic, type TopicSubject 
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
 import { rowOfMemory, rowOfTopic } from "./memories";
-import { NewDay } from "../core/new-day";
 import { Pause } from "../core/pause";
 import { itemOf, type Row, rowOfFolder } from "./row";
 
@@ -50,7 +49,6 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item> {
       this.view,
       this.changed,
       this.pause,
-      new NewDay(() => void this.refreshIfVisible()),
       services.changes.onDidChange(({ what }) => what !== "heartbeat" && this.pause.begin()),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.isStale && this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
@@ -151,12 +149,12 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item> {
   }
 
   private topicItem(folder: string, topic: Topic): TopicItem {
-    const row = rowOfTopic(topic, Date.now(), vscode.env.language);
+    const row = rowOfTopic(topic);
     return { ...subjectOfTopic(folder, topic), row: { ...row, id: `${row.id}:${folder}` } };
   }
 
   private memoryItem(folder: string, line: MemoryLine): MemoryItem {
-    const row = rowOfMemory(line, Date.now(), vscode.env.language);
+    const row = rowOfMemory(line);
     return { ...subjectOfMemory(folder, line), row: { ...row, id: `${row.id}:${folder}` } };
   }
 
