@@ -90,6 +90,7 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
       this.view.description = `checked ${when(new Date().toISOString())}`;
       return findings.map((finding) => ({ folder, finding, row: rowOfFinding(finding) }));
     } catch (error) {
+      if (!signal.aborted) this.view.description = "";
       if (signal.aborted || (error instanceof MemoryError && NOT_SET_UP.has(error.code))) return [];
       const label = plain(describe(error), 300);
       return [{ folder, row: { id: "error", label, tooltip: describe(error), icon: "error" } }];
