@@ -38,17 +38,11 @@ export function confirmationOf(draft: Draft, folder: string): string {
     "",
     ...draft.context.split(/\r?\n/u).map((line) => `> ${escaped(line)}`),
   ];
-  const lists: readonly (readonly [string, readonly string[]])[] = [
-    ["Decisions", draft.decisions],
-    ["Rationale", draft.rationale],
-    ["Open Questions", draft.open_questions],
-    ["Next Steps", draft.next_steps],
-    ["References", draft.references],
-    ["Plan", plan === null ? [] : [plan]],
-  ];
-  for (const [title, items] of lists) {
+  const add = (title: string, items: readonly string[]): void => {
     if (items.length > 0) lines.push("", `**${title}**`, "", ...items.map((item) => `- ${escaped(item)}`));
-  }
+  };
+  for (const [name, title] of LISTS) add(title, draft[name]);
+  add("Plan", plan === null ? [] : [plan]);
   return lines.join("\n");
 }
 

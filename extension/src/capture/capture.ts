@@ -23,18 +23,16 @@ interface Conversation {
 
 export class Capture {
   private readonly conversations = new Map<string, Conversation>();
-  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly services: Services,
     private readonly outbox: Outbox,
   ) {
-    const changed = vscode.workspace.onDidChangeConfiguration((change) => {
-      if (!change.affectsConfiguration("cogneeMemory.capture")) return;
+    const changed = vscode.workspace.onDidChangeConfiguration(() => {
       if (!this.isOn) this.conversations.clear();
-      this.wait();
     });
-    services.owns(changed, { dispose: () => clearTimeout(this.timer) });
+    const timer = setInterval(() => this.endIdle(), MINUTE_MS);
+    services.owns(changed, { dispose: () => clearInterval(timer) });
   }
 
   /**
@@ -59,13 +57,11 @@ export class Capture {
     conversation.model = model;
     conversation.at = Date.now();
     this.conversations.set(path, conversation);
-    this.wait();
   }
 
   /** Takes a conversation that the user has remembered: it is not captured as well. */
   wasRemembered(folder: vscode.WorkspaceFolder): void {
     this.conversations.delete(folder.uri.fsPath);
-    this.wait();
   }
 
   /** The window closes: remembers what was said, without a model, for which there is no time. */
@@ -88,20 +84,11 @@ export class Capture {
     return this.services.settings().captureIdleMinutes * MINUTE_MS;
   }
 
-  /** One timer, for the conversation that is idle first. */
-  private wait(): void {
-    clearTimeout(this.timer);
-    const ends = [...this.conversations.values()].map(({ at }) => at + this.idleLimitMs);
-    if (ends.length === 0) return;
-    this.timer = setTimeout(() => this.endIdle(), Math.max(0, Math.min(...ends) - Date.now()));
-  }
-
   private endIdle(): void {
     for (const each of [...this.conversations.values()]) {
       const boundary = boundaryBefore(each.turns, null, Date.now() - each.at, this.idleLimitMs);
       if (boundary !== undefined) this.end(each, boundary);
     }
-    this.wait();
   }
 
   private end(conversation: Conversation, boundary: Boundary): void {

@@ -1,20 +1,17 @@
 /** What is offered after an answer: the next questions, and to remember the conversation. */
 
 import type { ChatFollowup } from "vscode";
-import { decisionsIn, type Turn } from "../remember/turns";
 
 /** What an answer leaves for the offers after it, as the editor stores it with the conversation. */
 export interface Outcome {
   readonly command: string;
   /** The topic of the first hit; undefined if nothing was found. */
   readonly topic?: string;
+  /** Whether the user stated a decision, so that the conversation is worth remembering. */
   readonly hasDecisions: boolean;
   /** What the model said, without the memories that were shown beside it. */
   readonly said?: string;
 }
-
-/** Whether something was decided in these turns, so that it is worth remembering. */
-export const hasDecisions = (turns: readonly Turn[]): boolean => decisionsIn(turns).length > 0;
 
 export function followupsOf(outcome: Outcome): ChatFollowup[] {
   const offers: ChatFollowup[] = [];

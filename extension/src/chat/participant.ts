@@ -11,9 +11,9 @@ import { type Found, retrieveEverywhere } from "../recall/everywhere";
 import { titleOf } from "../recall/hit";
 import { draftOfTurns, draftSummary } from "../remember/conversation";
 import type { Drafts } from "../remember/drafts";
-import type { Turn } from "../remember/turns";
+import { decisionsIn, type Turn } from "../remember/turns";
 import { remedyOf, type Services, signalOf } from "../core/services";
-import { followupsOf, hasDecisions, type Outcome, outcomeOf } from "./followups";
+import { followupsOf, type Outcome, outcomeOf } from "./followups";
 import { messagesOf } from "./prompt";
 import { lineOf, passageUnder, WithoutImages } from "./reply";
 import { turnsOf } from "./turns";
@@ -109,7 +109,7 @@ async function recall(exchange: Exchange, command: string): Promise<Outcome> {
   if (block !== undefined && first !== undefined) said = await answerFrom(exchange, block.context, found);
   const turns: Turn[] = [...history, { role: "user", text: question }, { role: "assistant", text: said }];
   capture.heard((first ?? { folder: folders[0] }).folder, question, said, exchange.request.model);
-  const decided = hasDecisions(turns.filter(({ role }) => role === "user"));
+  const decided = decisionsIn(turns.filter(({ role }) => role === "user")).length > 0;
   if (decided) {
     stream.button({
       command: "cognee.rememberConversation",

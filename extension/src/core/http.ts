@@ -9,30 +9,25 @@ import { isOwnFile, isOwnFolder } from "./own";
 import { tokenFile } from "./layout";
 import { type Answer, pathOf, type Request, type Route } from "./read";
 
-/** The address of a worker, and the file with its token, which changes at each start. */
-export interface Address {
-  readonly url: string;
-  readonly tokenFile: string;
-}
-
 /** An address on this machine; the token is sent to no other. */
 const HERE = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/u;
 
 /** Where the worker that lives answers; null without one, or if HTTP is switched off or has no address yet. */
-export function address(workspace: string): Address | null {
+export function address(workspace: string): string | null {
   const url = livingWorker(workspace)?.http?.url;
-  return typeof url === "string" && HERE.test(url) ? { url, tokenFile: tokenFile(workspace) } : null;
+  return typeof url === "string" && HERE.test(url) ? url : null;
 }
 
-/** Sends a request. Throws MemoryError as the worker refuses it; another error if no worker is there (any more). */
+/** Sends a request to the worker of a workspace. Throws MemoryError as the worker refuses it; another error if no worker is there (any more). */
 export async function request<R extends Route>(
-  worker: Address,
+  workspace: string,
+  url: string,
   asked: Request<R>,
   signal: AbortSignal,
 ): Promise<Answer<R>> {
-  const token = await tokenOf(worker);
+  const token = await tokenOf(workspace);
   const isPost = asked.route.startsWith("POST");
-  const response = await fetch(worker.url + pathOf(asked), {
+  const response = await fetch(url + pathOf(asked), {
     method: isPost ? "POST" : "GET",
     headers: {
       Authorization: `Bearer ${token}`,
@@ -46,11 +41,12 @@ export async function request<R extends Route>(
   throw MemoryError.of(answer);
 }
 
-/** A link may lead to the token of another workspace's worker, or to any other file, and would send it. */
-async function tokenOf({ tokenFile }: Address): Promise<string> {
-  const folder = dirname(tokenFile);
-  if (!isOwnFile(tokenFile) || !isOwnFolder(folder) || !isOwnFolder(dirname(folder))) {
+/** It changes at each start of the worker. A link may lead to the token of another workspace's worker, or to any other file, and would send it. */
+async function tokenOf(workspace: string): Promise<string> {
+  const file = tokenFile(workspace);
+  const folder = dirname(file);
+  if (!isOwnFile(file) || !isOwnFolder(folder) || !isOwnFolder(dirname(folder))) {
     throw new Error("The worker's token is missing, or not a file of this user.");
   }
-  return (await readFile(tokenFile, "utf8")).trim();
+  return (await readFile(file, "utf8")).trim();
 }

@@ -56,10 +56,10 @@ export class Memory {
    * with the answer's code and remedy.
    */
   async send<R extends Route>(asked: Request<R>, signal: AbortSignal): Promise<Answer<R>> {
-    const worker = address(this.workspace);
-    if (worker !== null) {
+    const url = address(this.workspace);
+    if (url !== null) {
       try {
-        return await request(worker, asked, signal);
+        return await request(this.workspace, url, asked, signal);
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof MemoryError && !WORKER_CHANGED.has(error.code)) throw error;

@@ -71,12 +71,11 @@ export function age(date: string | null, now: number, language: string): string 
   return format.format(Math.trunc((then - now) / length), unit);
 }
 
-/** When something was, so that it stays true while it is shown: the time of a day that is today, else the day. */
-export function when(date: string | null, now: number, language: string): string {
+/** The day and the time of a date, which stay true while they are shown; empty without a date. */
+export function when(date: string | null): string {
   const then = new Date(date ?? Number.NaN);
   if (Number.isNaN(then.getTime())) return "";
-  const isToday = then.toDateString() === new Date(now).toDateString();
-  return isToday ? then.toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" }) : day(date);
+  return then.toLocaleString("sv", { dateStyle: "short", timeStyle: "short" }); // Swedish: 2026-11-20 09:05
 }
 
 /** The day of a date. */

@@ -19,24 +19,17 @@ const MESSAGE_MS = 5000;
 
 export class RecallActions {
   private readonly origin: Origin;
-  /** Folders whose jobs have changed since their open documents were read. */
-  private readonly changed = new Set<string>();
-  private readonly pause = new Pause(() => {
-    for (const folder of this.changed) this.documents.refresh(folder);
-    this.changed.clear();
-  });
+  private readonly pause = new Pause(() => this.documents.refresh());
 
   constructor(
     private readonly services: Services,
     private readonly documents: Documents,
   ) {
     this.origin = new Origin(services);
-    const changed = services.changes.onDidChange(({ folder, what }) => {
-      if (what === "heartbeat") return;
-      this.changed.add(folder.uri.fsPath);
-      this.pause.begin();
-    });
-    services.owns(this.pause, changed);
+    services.owns(
+      this.pause,
+      services.changes.onDidChange(({ what }) => what !== "heartbeat" && this.pause.begin()),
+    );
   }
 
   readonly commands: Readonly<Record<string, (value: unknown) => unknown>> = {

@@ -90,12 +90,12 @@ export class Documents implements vscode.TextDocumentContentProvider, vscode.Cus
     await show();
   }
 
-  /** Reads the open documents of a folder again: a memory may have changed or gone. */
-  refresh(folder: string): void {
+  /** Reads the open documents again, but for reports: a memory may have changed or gone. */
+  refresh(): void {
     const texts = vscode.workspace.textDocuments.map(({ uri }) => uri);
     for (const uri of [...texts, ...[...this.panels.keys()].map((address) => vscode.Uri.parse(address))]) {
       const target = targetOfUri(uri);
-      if (target !== undefined && "folder" in target && target.folder === folder) this.changed.fire(uri);
+      if (target !== undefined && target.kind !== "report") this.changed.fire(uri);
     }
   }
 

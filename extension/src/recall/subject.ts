@@ -21,7 +21,6 @@ export interface TopicSubject {
   readonly folder: string;
   readonly topicId: string;
   readonly title: string;
-  readonly memories: number;
 }
 
 export type Subject = MemorySubject | TopicSubject;
@@ -31,7 +30,6 @@ export const subjectOfTopic = (folder: string, topic: Topic): TopicSubject => ({
   folder,
   topicId: topic.topic_id,
   title: topic.title,
-  memories: topic.memories,
 });
 
 export function subjectOfMemory(

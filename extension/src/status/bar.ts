@@ -24,7 +24,6 @@ export class StatusBar {
   private readonly follows = new Map<string, Follow>();
   /** Failures that a message has told: job and generation. */
   private readonly told = new Set<string>();
-  private readonly timers = new Set<NodeJS.Timeout>();
   private readonly tell = new Pause(() => this.tellFailures());
   private kept: Kept = { stuck: 0, preparing: 0 };
 
@@ -37,7 +36,6 @@ export class StatusBar {
     // What ended while no window was open: only a failure is still news.
     this.removeIn("gone", "cancelled", "succeeded");
     services.owns(
-      { dispose: () => this.timers.forEach((timer) => clearTimeout(timer)) },
       this.item,
       this.tell,
       services.changes.onDidChange(({ folder, what, path }) => {
@@ -109,14 +107,7 @@ export class StatusBar {
 
   private removeLater(follow: Follow): void {
     this.followed.remove(new Set([follow.jobId])); // after a reload, a success is no news
-    const timer = setTimeout(
-      () => {
-        this.timers.delete(timer);
-        this.remove([follow.jobId]);
-      },
-      follow.by === "capture" ? CAPTURE_SHOWN_MS : SHOWN_MS,
-    );
-    this.timers.add(timer);
+    setTimeout(() => this.remove([follow.jobId]), follow.by === "capture" ? CAPTURE_SHOWN_MS : SHOWN_MS);
   }
 
   /** Follows the jobs in these states no more. */

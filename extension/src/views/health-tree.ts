@@ -9,7 +9,6 @@ import { livingWorker } from "../core/heartbeat";
 import { plain, when } from "../core/text";
 import type { Services } from "../core/services";
 import { commandOf, type Fix, fixOf, rowOfFinding, rowOfRemedy } from "./findings";
-import { NewDay } from "../core/new-day";
 import { Pause } from "../core/pause";
 import { itemOf, type Row, rowOfFolder } from "./row";
 
@@ -37,7 +36,6 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
       this.view,
       this.changed,
       this.pause,
-      new NewDay(() => this.pause.begin()),
       services.changes.onDidChange(({ folder }) => this.follow(folder)),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.isStale && this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
@@ -89,9 +87,10 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
     const { signal } = this.checking;
     try {
       const { findings } = await this.services.memoryOf(folder).command<Findings>(["doctor"], [], signal);
-      this.view.description = `checked at ${when(new Date().toISOString(), Date.now(), vscode.env.language)}`;
+      this.view.description = `checked ${when(new Date().toISOString())}`;
       return findings.map((finding) => ({ folder, finding, row: rowOfFinding(finding) }));
     } catch (error) {
+      if (!signal.aborted) this.view.description = "";
       if (signal.aborted || (error instanceof MemoryError && NOT_SET_UP.has(error.code))) return [];
       const label = plain(describe(error), 300);
       return [{ folder, row: { id: "error", label, tooltip: describe(error), icon: "error" } }];

@@ -9,7 +9,6 @@ import { type MemorySubject, subjectOfMemory, subjectOfTopic, type TopicSubject 
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
 import { rowOfMemory, rowOfTopic } from "./memories";
-import { NewDay } from "../core/new-day";
 import { Pause } from "../core/pause";
 import { itemOf, type Row, rowOfFolder } from "./row";
 
@@ -20,8 +19,6 @@ type OtherItem = {
   readonly kind: "folder" | "legacy" | "more" | "error";
   readonly folder: string;
   readonly row: Row;
-  /** The item whose next page “more” shows. */
-  readonly of?: string;
 };
 export type Item = TopicItem | MemoryItem | OtherItem;
 
@@ -52,7 +49,6 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item> {
       this.view,
       this.changed,
       this.pause,
-      new NewDay(() => void this.refreshIfVisible()),
       services.changes.onDidChange(({ what }) => what !== "heartbeat" && this.pause.begin()),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.isStale && this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
@@ -153,12 +149,12 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item> {
   }
 
   private topicItem(folder: string, topic: Topic): TopicItem {
-    const row = rowOfTopic(topic, Date.now(), vscode.env.language);
+    const row = rowOfTopic(topic);
     return { ...subjectOfTopic(folder, topic), row: { ...row, id: `${row.id}:${folder}` } };
   }
 
   private memoryItem(folder: string, line: MemoryLine): MemoryItem {
-    const row = rowOfMemory(line, Date.now(), vscode.env.language);
+    const row = rowOfMemory(line);
     return { ...subjectOfMemory(folder, line), row: { ...row, id: `${row.id}:${folder}` } };
   }
 
@@ -193,7 +189,7 @@ function moreItem(folder: string, of: string, count: number, rest: number | null
     icon: "ellipsis",
     command: { command: MORE, title: label, arguments: [of, count] },
   };
-  return { kind: "more", folder, of, row };
+  return { kind: "more", folder, row };
 }
 
 function errorItem(folder: string, error: unknown): Item {

@@ -2,15 +2,15 @@
 
 import type { MemoryLine, Status, Topic } from "#types";
 import { badge } from "../recall/hit";
-import { plain, when } from "../core/text";
+import { day, plain } from "../core/text";
 import { remarksOf } from "../recall/standing";
 import type { Row } from "./row";
 
-export function rowOfTopic(topic: Topic, now: number, language: string): Row {
+export function rowOfTopic(topic: Topic): Row {
   const description = [
     topic.memories === 1 ? "1 memory" : `${topic.memories} memories`,
     topic.superseded > 0 ? `${topic.superseded} superseded` : "",
-    when(topic.newest, now, language),
+    day(topic.newest),
     topic.worth_compacting ? "worth compacting" : "",
     topic.contradictions === 0
       ? ""
@@ -30,7 +30,7 @@ export function rowOfTopic(topic: Topic, now: number, language: string): Row {
 }
 
 /** What a memory says, before it whether that is outdated, and what is remarked of its decisions. The topic is the row above; a memory of an earlier version has none, so its title tells more. */
-export function rowOfMemory(memory: MemoryLine, now: number, language: string): Row {
+export function rowOfMemory(memory: MemoryLine): Row {
   const isDisputed = memory.standings.some(({ state }) => state === "disputed");
   const isReplaced = memory.standings.some(({ state }) => state === "replaced");
   const isLegacy = memory.memory_type === "legacy";
@@ -40,7 +40,7 @@ export function rowOfMemory(memory: MemoryLine, now: number, language: string): 
   const description = [
     status === "Superseded" ? "" : status,
     isDisputed ? "disputed" : isReplaced ? "replaced in part" : "",
-    isLegacy ? "Legacy" : when(date, now, language),
+    isLegacy ? "Legacy" : day(date),
     `#${memory.memory_number}`,
   ];
   return {

@@ -12,7 +12,6 @@ import { plain } from "../core/text";
 import { type Services, signalOf } from "../core/services";
 import type { Change } from "../core/changes";
 import { Jobs } from "./jobs";
-import { NewDay } from "../core/new-day";
 import { Pause } from "../core/pause";
 import { type About, childrenOf, jobsOf, type QueueNode, rowOf, topOf } from "./queue";
 import { itemOf, rowOfFolder } from "./row";
@@ -42,7 +41,6 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem> {
       this.view,
       this.changed,
       this.pause,
-      new NewDay(() => this.pause.begin()),
       services.changes.onDidChange((change) => void this.follow(change)),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.reload()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.reload()),
@@ -57,7 +55,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem> {
   getTreeItem(item: QueueItem): vscode.TreeItem {
     const { folder, node } = item;
     if (node === null) return itemOf(rowOfFolder(folder));
-    const row = rowOf(node, Date.now(), vscode.env.language);
+    const row = rowOf(node);
     const command = row.command === undefined ? {} : { command: { ...row.command, arguments: [item] } };
     return itemOf({ ...row, ...command, id: `${folder.uri.toString()}|${row.id}` });
   }

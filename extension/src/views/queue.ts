@@ -79,7 +79,7 @@ function idOf(node: QueueNode): string {
   }
 }
 
-export function rowOf(node: QueueNode, now: number, language: string): Row {
+export function rowOf(node: QueueNode): Row {
   const id = idOf(node);
   switch (node.kind) {
     case "section": {
@@ -106,13 +106,13 @@ export function rowOf(node: QueueNode, now: number, language: string): Row {
       };
     }
     case "job":
-      return rowOfJob(node, now, language);
+      return rowOfJob(node);
     case "rest":
       return { id, label: `and ${node.count} more`, icon: "ellipsis", context: "rest" };
   }
 }
 
-function rowOfJob(node: Extract<QueueNode, { kind: "job" }>, now: number, language: string): Row {
+function rowOfJob(node: Extract<QueueNode, { kind: "job" }>): Row {
   const { job, progress: inFlight, about } = node;
   const progress = inFlight?.progress ?? null;
   const state = STATE_NAMES[job.state];
@@ -122,9 +122,7 @@ function rowOfJob(node: Extract<QueueNode, { kind: "job" }>, now: number, langua
     `${state}${percent}`,
     progress === null ? "" : plain(progress.message, 80),
     job.attempt > 1 ? `attempt ${job.attempt} of ${job.maxAttempts}` : "",
-    job.state === "retrying" && job.nextAttemptAt !== null
-      ? when(job.nextAttemptAt, now, language)
-      : when(job.at, now, language),
+    when(job.state === "retrying" ? (job.nextAttemptAt ?? job.at) : job.at),
     ...(about?.memory_numbers ?? []).map((number) => `#${number}`),
   ];
   const error = job.error === null ? "" : `${job.error.message} ${job.error.remediation}`;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { followupsOf, hasDecisions, outcomeOf } from "../../src/chat/followups";
+import { followupsOf, outcomeOf } from "../../src/chat/followups";
+import { decisionsIn } from "../../src/remember/turns";
 import { messagesOf } from "../../src/chat/prompt";
 
 describe("what the model is sent", () => {
@@ -51,7 +52,7 @@ describe("what is offered after an answer", () => {
   });
 
   it("knows a decision from a question about one", () => {
-    expect(hasDecisions([{ role: "user", text: "We decided to use SQLite." }])).toBe(true);
-    expect(hasDecisions([{ role: "user", text: "Have we decided to use SQLite?" }])).toBe(false);
+    expect(decisionsIn([{ role: "user", text: "We decided to use SQLite." }])).toHaveLength(1);
+    expect(decisionsIn([{ role: "user", text: "Have we decided to use SQLite?" }])).toEqual([]);
   });
 });

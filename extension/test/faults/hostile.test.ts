@@ -213,13 +213,13 @@ describe("what is shown as one line", () => {
     const found = { ...finding, message: HOSTILE, remedy: HOSTILE } as unknown as FoundTrouble;
     const job = { id: HOSTILE, kind: null, error, attempt: 1, maxAttempts: 4, at: null, nextAttemptAt: null };
     const rows = [
-      rowOfTopic(topic, NOW, "en"),
-      rowOfMemory(memory, NOW, "en"),
-      rowOfMemory({ ...memory, memory_type: "legacy" }, NOW, "en"),
+      rowOfTopic(topic),
+      rowOfMemory(memory),
+      rowOfMemory({ ...memory, memory_type: "legacy" }),
       rowOfFinding(found),
       rowOfRemedy(found),
-      ...topOf([{ ...job, state: "failed" }]).map((node) => rowOfJobs(node, NOW, "en")),
-      rowOfJobs({ kind: "job", job: { ...job, state: "rejected" }, progress: null }, NOW, "en"),
+      ...topOf([{ ...job, state: "failed" }]).map((node) => rowOfJobs(node)),
+      rowOfJobs({ kind: "job", job: { ...job, state: "rejected" }, progress: null }),
     ];
     for (const { label, description, tooltip } of rows) expectPlain(label, description, tooltip);
     const outcome = { generation: 1, error, result: null };

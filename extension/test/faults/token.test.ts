@@ -63,10 +63,9 @@ describe.skipIf(PROGRAM === "")("another worker", { timeout: 2 * LONG }, () => {
     renameSync(path, `${path} elsewhere`);
     symlinkSync(`${path} elsewhere`, path);
     try {
-      const worker = { url: "http://127.0.0.1:9", tokenFile: tokenFile(my.folder) };
-      await expect(request(worker, { route: "GET /v1/topics", command: "topics" }, soon())).rejects.toThrow(
-        "not a file of this user",
-      );
+      const asked = { route: "GET /v1/topics", command: "topics" } as const;
+      const answer = request(my.folder, "http://127.0.0.1:9", asked, soon());
+      await expect(answer).rejects.toThrow("not a file of this user");
     } finally {
       rmSync(path);
       renameSync(`${path} elsewhere`, path);
@@ -89,7 +88,7 @@ describe.skipIf(PROGRAM === "")("another worker", { timeout: 2 * LONG }, () => {
         }),
       );
     write(Date.now(), "http://127.0.0.1:9");
-    expect(address(my.folder)).toEqual({ url: "http://127.0.0.1:9", tokenFile: tokenFile(my.folder) });
+    expect(address(my.folder)).toBe("http://127.0.0.1:9");
     for (const url of [
       "http://192.0.2.1:9",
       "http://127.0.0.1:9@192.0.2.1",
