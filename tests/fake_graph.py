@@ -75,10 +75,10 @@ class CogneeStore(FakeCognee):
         super().__init__()
         self._file = workspace.cognee_system / "databases" / "fake"
 
-    def open(self) -> str:
+    def open(self) -> bool:
         self._file.parent.mkdir(parents=True, exist_ok=True)
         self._file.touch()
-        return "absent"
+        return False
 
     def extract(self, *_: object) -> Extraction:
         return Extraction()

@@ -58,15 +58,6 @@ class Outbox:
         """Delete the memories' entries, inside a transaction."""
         self._connection.executemany("DELETE FROM outbox WHERE memory_id = ?", [(each,) for each in memory_ids])
 
-    def enqueue_missing(self, memory_ids: Sequence[str], now: str) -> None:
-        """Enqueue the memories that the graph was found to lack, perhaps none, and remember one of them."""
-        if not memory_ids and not self.missing_memory():
-            return
-        with database.transaction(self._connection):
-            database.set_meta(self._connection, "graph_lacked", next(iter(memory_ids), ""))
-            for memory_id in memory_ids:
-                self.enqueue(memory_id, "write", now)
-
     def enqueue_all(self, now: str) -> int:
         """Enqueue every visible memory for a new graph that is open. Returns how many."""
         with database.transaction(self._connection):
@@ -84,7 +75,7 @@ class Outbox:
             self._forget_graph()
 
     def _forget_graph(self) -> None:
-        self._connection.execute("DELETE FROM meta WHERE key IN ('graph_embedder', 'graph_lacked')")
+        self._connection.execute("DELETE FROM meta WHERE key = 'graph_embedder'")
         self._connection.execute("DELETE FROM outbox")
 
     def pending(
@@ -177,12 +168,6 @@ class Outbox:
 
     def _survived(self) -> None:
         database.set_meta(self._connection, "graph_openings", "0")
-
-    def missing_memory(self) -> str | None:
-        """The id of a memory that the graph lacked at the last comparison, and that was enqueued then; None or "" if it
-        lacked none.
-        """
-        return database.meta(self._connection, "graph_lacked")
 
     def note_opened(self, model: str) -> None:
         """Record that the graph is in use. Rejected entries may be tried again."""
