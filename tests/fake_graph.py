@@ -40,9 +40,6 @@ class FakeCognee:
             raise error
         self.told |= {memory.id: memory.metadata.status for memory in memories}
 
-    def set_status(self, memory: Memory) -> None:
-        self.told[memory.id] = memory.metadata.status
-
     def topics(self, memory_ids: Sequence[str]) -> list[str]:
         return []
 

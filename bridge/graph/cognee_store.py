@@ -80,10 +80,6 @@ class CogneeStore:
         if memories:
             self.do(cognee_writing.write(memories, superseded, self._unsynced.sync))
 
-    def set_status(self, memory: Memory) -> None:
-        """Change a node's status without a new embedding. Raises as ``write``."""
-        self.do(cognee_writing.set_status(memory))
-
     def delete(self, memory_ids: Sequence[str]) -> None:
         """Remove memories' nodes, edges and vectors, and the nodes to which only they linked. Idempotent.
 
@@ -209,24 +205,6 @@ class CogneeStore:
             return run(cognee_audit.compare(wanted))
         except Exception as error:
             raise unavailable(error) from error
-
-    def node(self, memory_id: str) -> dict[str, Any] | None:
-        """The properties of a memory's node in cognee; None without one."""
-
-        async def get() -> dict[str, Any] | None:
-            properties: dict[str, Any] | None = await (await get_graph_engine()).get_node(memory_id)
-            return properties
-
-        return run(get())
-
-    def neighbours(self, memory_id: str) -> list[tuple[str, dict[str, Any]]]:
-        """The edges of a memory's node: (relationship name, properties of the node at the other end)."""
-
-        async def get() -> list[tuple[str, dict[str, Any]]]:
-            edges = await (await get_graph_engine()).get_edges(memory_id)
-            return [(edge[1], edge[2] if edge[0].get("id") == memory_id else edge[0]) for edge in edges]
-
-        return run(get())
 
     def ask(self, question: str, top_k: int) -> cognee_search.Found:
         """As ``cognee_search.search``. Raises as ``do``."""
