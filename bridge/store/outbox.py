@@ -7,21 +7,9 @@ import sqlite3
 from collections.abc import Sequence
 
 from jobs import steps
-from jobs.layout import Workspace
 
 from . import database
 from .values import Action, GraphLag, OutboxEntry
-
-
-def forgive_opening(workspace: Workspace) -> None:
-    """Reset the count of failed openings, since the process ends on request and not because of the graph.
-
-    Safe from any thread: it uses its own connection, and gives up instead of waiting for a writer.
-    """
-    with contextlib.suppress(sqlite3.Error):
-        connection = sqlite3.connect(f"{workspace.memory_db.as_uri()}?mode=rw", uri=True, timeout=0.2)
-        with contextlib.closing(connection), connection:
-            connection.execute("UPDATE meta SET value = '0' WHERE key = 'graph_openings'")
 
 
 def lag(connection: sqlite3.Connection) -> GraphLag:

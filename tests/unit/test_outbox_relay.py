@@ -19,7 +19,7 @@ from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
 from bridge.slices import next_batch_size
-from bridge.store import database, mounts, outbox
+from bridge.store import database, mounts, opening
 from bridge.store.values import Extraction
 from bridge.text.passages import passages
 from jobs import steps
@@ -445,11 +445,11 @@ def test_an_opening_told_to_end_does_not_count(openable: Openable, monkeypatch: 
     for _ in range(5):
         openable.graph._cognee = None
         assert openable.graph.open()
-        outbox.forgive_opening(openable.workspace)
+        opening.forgive_opening(openable.workspace)
 
 
 def test_where_there_is_no_store_there_is_nothing_to_forgive(tmp_path: Path) -> None:
-    outbox.forgive_opening(Workspace(tmp_path))
+    opening.forgive_opening(Workspace(tmp_path))
     assert not Workspace(tmp_path).memory_db.exists()
 
 
