@@ -83,7 +83,7 @@ class Answers:
         self.stores, self.say_entered = stores, say_entered
 
     def of(self, what: str) -> Callable[..., Any]:
-        if what in ("memory_count", "picture"):
+        if what in ("node", "neighbours", "memory_count", "picture"):
             return getattr(self.stores.graph.open(), what)
         return getattr(self, what, None) or getattr(self.stores.graph, what)
 
@@ -142,25 +142,14 @@ class Answers:
         self.stores.store.add([(memory(given), None) for given in memories], NOW)
         return self.stores.graph.deliver_all()
 
-    def engine(self, method: str, *arguments: Any) -> Any:
+    def query(self, text: str, values: dict[str, Any]) -> list[Any]:
         """What cognee's graph engine answers."""
 
-        async def ask() -> Any:
-            return await getattr(await cognee_store.get_graph_engine(), method)(*arguments)
+        async def ask() -> list[Any]:
+            return await (await cognee_store.get_graph_engine()).query(text, values)
 
         assert self.stores.graph.open()
         return cognee_process.run(ask())
-
-    def query(self, text: str, values: dict[str, Any]) -> list[Any]:
-        return self.engine("query", text, values)
-
-    def node(self, node_id: str) -> dict[str, Any] | None:
-        return self.engine("get_node", node_id)
-
-    def neighbours(self, node_id: str) -> list[tuple[str, dict[str, Any]]]:
-        """The names of a node's edges, and the nodes at their other ends."""
-        edges = self.engine("get_edges", node_id)
-        return [(edge[1], edge[2] if edge[0].get("id") == node_id else edge[0]) for edge in edges]
 
     def search(self, text: str, collection: str, limit: int) -> list[tuple[str, float]]:
         """cognee's own vector search: cosine distances by node id."""

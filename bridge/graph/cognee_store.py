@@ -206,6 +206,24 @@ class CogneeStore:
         except Exception as error:
             raise unavailable(error) from error
 
+    def node(self, memory_id: str) -> dict[str, Any] | None:
+        """The properties of a memory's node in cognee; None without one."""
+
+        async def get() -> dict[str, Any] | None:
+            properties: dict[str, Any] | None = await (await get_graph_engine()).get_node(memory_id)
+            return properties
+
+        return run(get())
+
+    def neighbours(self, memory_id: str) -> list[tuple[str, dict[str, Any]]]:
+        """The edges of a memory's node: (relationship name, properties of the node at the other end)."""
+
+        async def get() -> list[tuple[str, dict[str, Any]]]:
+            edges = await (await get_graph_engine()).get_edges(memory_id)
+            return [(edge[1], edge[2] if edge[0].get("id") == memory_id else edge[0]) for edge in edges]
+
+        return run(get())
+
     def ask(self, question: str, top_k: int) -> cognee_search.Found:
         """As ``cognee_search.search``. Raises as ``do``."""
         return self.do(cognee_search.search(question, top_k))
