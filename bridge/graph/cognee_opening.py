@@ -112,20 +112,6 @@ class Engines:
             raise self.explained(failure) from failure
         return existed
 
-    def open_without_repair(self) -> None:
-        """Open the graph for inspection, without repairs and quarantine. All stores must exist.
-
-        Raises JobError: GRAPH_UNAVAILABLE.
-        """
-        try:
-            graph_files.require_openable(self._workspace)
-        except Exception as error:  # the graph's engine raises RuntimeError for everything
-            raise unavailable(error) from error
-        failure = self.try_to_open()
-        if failure is not None:
-            self.close()
-            raise unavailable(failure) from failure
-
     def try_to_open(self, *, reading_all: bool = False) -> Exception | None:
         """Open each engine, and read its tables completely if ``reading_all``. Returns the error, or None."""
         try:
@@ -154,7 +140,7 @@ class Engines:
         is_another = not self._has_database and not graph_files.has_damaged_database(self._workspace)
         if at_fault or is_another or graph_files.has_no_room(self._workspace):
             return unavailable(error)
-        return graph_files.GraphDamaged(f"{type(error).__name__} when it was read.")
+        return graph_files.GraphDamaged(graph_files.first_line(error))
 
     # --- long work ---
 
@@ -217,8 +203,5 @@ async def _no_checkpoint(adapter: Any) -> None:
 
 def unavailable(error: Exception) -> JobError:
     """The error GRAPH_UNAVAILABLE for an engine's error."""
-    first_line = (str(error).splitlines() or [""])[0][:200]  # further lines may quote statements and values
-    return JobError(
-        "GRAPH_UNAVAILABLE",
-        f"cognee's knowledge graph cannot be opened: {type(error).__name__}: {first_line}",
-    )
+    why = graph_files.first_line(error)
+    return JobError("GRAPH_UNAVAILABLE", f"cognee's knowledge graph cannot be opened: {why}")

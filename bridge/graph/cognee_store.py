@@ -56,10 +56,6 @@ class CogneeStore:
         self._identity = graph_files.graph_identity(self._workspace)
         return existed
 
-    def open_without_repair(self) -> None:
-        """As ``Engines.open_without_repair``."""
-        self._engines.open_without_repair()
-
     def is_in_place(self) -> bool:
         """Whether the open graph's file is still at its path: it was neither removed nor replaced."""
         return self._identity is not None and graph_files.graph_identity(self._workspace) == self._identity

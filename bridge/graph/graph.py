@@ -151,7 +151,7 @@ class Graph:
         if self._cognee is not None:
             return self._cognee.compare(Wanted(**wanted))
         graph = CogneeStore(self._memory.workspace, embedder, embedder.embed)
-        graph.open_without_repair()
+        graph.open()
         try:
             return graph.compare(Wanted(**wanted))
         finally:

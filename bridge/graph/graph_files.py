@@ -47,6 +47,11 @@ class GraphDamaged(JobError):
         super().__init__("GRAPH_UNAVAILABLE", f"The knowledge graph is damaged: {why}")
 
 
+def first_line(error: Exception) -> str:
+    """The class of an engine's error and the first line of its text; further ones may quote statements and values."""
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:200]}"
+
+
 def databases_of(workspace: Workspace) -> Path:
     """The folder of cognee's stores."""
     return workspace.cognee_system / "databases"
@@ -79,7 +84,7 @@ def require_whole_or_absent(workspace: Workspace) -> bool:
     if error is None:
         return True
     if _is_damage(workspace, error):
-        raise GraphDamaged(f"{type(error).__name__} when its file was opened.") from error
+        raise GraphDamaged(first_line(error)) from error
     raise error
 
 
@@ -107,13 +112,6 @@ def has_our_memories(workspace: Workspace) -> bool:
 def all_stores_exist(workspace: Workspace) -> bool:
     """Whether all of cognee's stores exist. Opening a missing one would create it."""
     return store_exists(workspace) and has_graph(workspace) and vectors_of(workspace).is_dir()
-
-
-def require_openable(workspace: Workspace) -> None:
-    """Open the graph's file with its own engine and close it, without repairs. Errors of the engine pass."""
-    error = _probe(workspace)
-    if error is not None:
-        raise error
 
 
 def leftovers(workspace: Workspace) -> list[str]:
