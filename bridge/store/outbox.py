@@ -32,7 +32,10 @@ class Outbox:
     def enqueue(self, memory_id: str, action: Action, now: str) -> None:
         """Add an entry, inside the transaction of the change that it delivers: none where there is no graph, which gets
         all memories when it is made, and none for a status where another entry of the memory waits, which delivers it.
+        A deletion replaces the memory's other entries.
         """
+        if action == "delete":
+            self._connection.execute("DELETE FROM outbox WHERE memory_id = ?", (memory_id,))
         if self.graph_model() is None:
             return
         waits = "SELECT 1 FROM outbox WHERE memory_id = ? AND tries = 0"
@@ -41,10 +44,6 @@ class Outbox:
         self._connection.execute(
             "INSERT INTO outbox (memory_id, action, added_at) VALUES (?, ?, ?)", (memory_id, action, now)
         )
-
-    def discard(self, memory_ids: Sequence[str]) -> None:
-        """Delete the memories' entries, inside a transaction."""
-        self._connection.executemany("DELETE FROM outbox WHERE memory_id = ?", [(each,) for each in memory_ids])
 
     def enqueue_all(self, now: str) -> int:
         """Enqueue every visible memory for a new graph that is open. Returns how many."""
