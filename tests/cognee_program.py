@@ -105,13 +105,14 @@ class Answers:
     def close_graph(self) -> None:
         self.stores.graph.close()
 
-    def reconcile(self) -> int:
-        """As after an unclean end: what the graph lacks is enqueued."""
-        return len(self.stores.graph._enqueue_missing(self.stores.graph.open(), self.stores.store, NOW))
+    def lacking(self) -> int:
+        """How many of the delivered memories the graph lacks, as it is compared after an unclean end."""
+        store = self.stores.store
+        return len(self.stores.graph.open().missing(store.expected_graph, store.outbox.undelivered_ids()))
 
-    def missing(self, memory_ids: list[str]) -> Any:
+    def missing(self, memory_ids: list[str]) -> list[str]:
         lacking = self.stores.graph.open().missing(self.stores.store.expected_graph, ())
-        return [each for each in memory_ids if lacking is None or each in lacking]
+        return [each for each in memory_ids if each in lacking]
 
     def drop(self, memory_ids: list[str]) -> int:
         with self.stores.store.change(NOW) as change:

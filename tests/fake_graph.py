@@ -40,9 +40,6 @@ class FakeCognee:
             raise error
         self.told |= {memory.id: memory.metadata.status for memory in memories}
 
-    def set_status(self, memory: Memory) -> None:
-        self.told[memory.id] = memory.metadata.status
-
     def topics(self, memory_ids: Sequence[str]) -> list[str]:
         return []
 
@@ -75,10 +72,10 @@ class CogneeStore(FakeCognee):
         super().__init__()
         self._file = workspace.cognee_system / "databases" / "fake"
 
-    def open(self) -> str:
+    def open(self) -> bool:
         self._file.parent.mkdir(parents=True, exist_ok=True)
         self._file.touch()
-        return "absent"
+        return False
 
     def extract(self, *_: object) -> Extraction:
         return Extraction()

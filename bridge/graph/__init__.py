@@ -5,9 +5,9 @@ Only the modules ``cognee_*`` import cognee; all others stay importable without 
 
 ``installed``: whether cognee is there at all.
 ``open_stores``: the memory store and the graph, as operations use them.
-``graph``: when the graph is opened, repaired, filled, compared, rewritten and closed.
+``graph``: when the graph is opened, made again, filled, compared, rewritten and closed.
 ``outbox_relay``: the delivery of outbox entries to the graph.
-``graph_files``: the graph's files: opened, repaired, quarantined, rewritten.
+``graph_files``: the graph's files: checked, quarantined, rewritten.
 ``earlier_stores``: texts in cognee stores that existed before, read for a migration.
 ``llm``: which language model the settings name.
 ``llm_budget``: the budgets for calls to the language model.
@@ -16,7 +16,7 @@ Only the modules ``cognee_*`` import cognee; all others stay importable without 
 ``cognee_env``: the environment of the process that runs cognee.
 ``cognee_process``: cognee imported, and its event loop.
 ``cognee_store``: the graph in cognee's stores, as one class.
-``cognee_opening``: cognee's engines: opened, repaired and closed; the embedding engine over our embedder.
+``cognee_opening``: cognee's engines: opened and closed; the embedding engine over our embedder.
 ``cognee_writing``: memories as cognee's DataPoints, written and deleted; edges in a time apart from the graph's size.
 ``cognee_upkeep``: maintenance of the stores.
 ``cognee_cognify``: raw texts through cognee's extraction, and their removal.

@@ -1,4 +1,4 @@
-"""cognee's engines of one workspace: opens, repairs and closes them. The embedding engine is over our embedder and its
+"""cognee's engines of one workspace: opens and closes them. The embedding engine is over our embedder and its
 cache, so that each text is embedded once, by one model.
 
 It imports cognee, so only ``cognee_store`` imports it.
@@ -10,7 +10,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, TypeVar
 
 from cognee.infrastructure.databases.graph import get_graph_engine
 from cognee.infrastructure.databases.graph.get_graph_engine import _create_graph_engine
@@ -23,7 +23,6 @@ from cognee.infrastructure.databases.vector.embeddings.EmbeddingEngine import Em
 from cognee.infrastructure.databases.vector.lancedb import LanceDBAdapter  # noqa: F401 - slow: not at the opening
 from cognee.modules.engine.operations.setup import setup
 
-from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -38,7 +37,6 @@ _BATCH = 1000  # texts per write to a vector table; each write makes a version o
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-Part = Literal["relational", "graph", "vectors"]
 
 
 class SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
@@ -88,47 +86,31 @@ def give_embeddings(engine: SharedEmbeddings) -> None:
 
 
 class Engines:
-    """The engines, which this process does not share. Not thread-safe.
-
-    ``part`` is the engine that was used last; after an error, it is the one to repair.
-    """
-
-    _has_repaired: ClassVar = False  # one repair per process: if it does not help, it is not repeated
+    """The engines, which this process does not share. Not thread-safe."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._long: set[asyncio.Task[Any]] = set()
-        self.part: Part = "relational"
+        self._has_database = False  # since cognee's own SQLite database was opened
         LadybugAdapter.checkpoint = _no_checkpoint
 
     # --- opening ---
 
-    def open(self) -> graph_files.GraphState:
-        """Open the graph. Repairs what an earlier process left incomplete first, and quarantines what is damaged.
-
-        After "set aside" or "absent" the graph is empty, and all memories must be enqueued for it. Raises JobError:
-        GRAPH_UNAVAILABLE.
+    def open(self) -> bool:
+        """Open the graph. Returns whether there was one; otherwise it is empty, and all memories must be enqueued for
+        it. Raises GraphDamaged, JobError: GRAPH_UNAVAILABLE.
         """
         try:
-            state = graph_files.make_ready(self._workspace)
-        except Exception as error:  # the graph's engine raises RuntimeError for everything
-            raise unavailable(error) from error
-        failure = self.try_to_open()
-        return state if failure is None else self.repair(failure, state)
-
-    def open_without_repair(self) -> None:
-        """Open the graph for inspection, without repairs and quarantine. All stores must exist.
-
-        Raises JobError: GRAPH_UNAVAILABLE.
-        """
-        try:
-            graph_files.require_openable(self._workspace)
+            existed = graph_files.require_whole_or_absent(self._workspace)
+        except JobError:
+            raise
         except Exception as error:  # the graph's engine raises RuntimeError for everything
             raise unavailable(error) from error
         failure = self.try_to_open()
         if failure is not None:
             self.close()
-            raise unavailable(failure) from failure
+            raise self.explained(failure) from failure
+        return existed
 
     def try_to_open(self, *, reading_all: bool = False) -> Exception | None:
         """Open each engine, and read its tables completely if ``reading_all``. Returns the error, or None."""
@@ -139,43 +121,26 @@ class Engines:
         return None
 
     async def _open(self, reading_all: bool) -> None:
-        self.part = "relational"
+        self._has_database = False
         await setup()
-        self.part = "graph"
+        self._has_database = True
         graph = await get_graph_engine()
         await graph.query("CALL auto_checkpoint = false;")  # it would run inside a write, outside a critical section
         await graph.get_graph_counts()
-        self.part = "vectors"
         vector = await get_vector_engine_async()
         for name in await lance.table_names(vector):
             await lance.count(vector, name)
         if reading_all:
             await lance.read_all(vector)
 
-    def repair(self, error: Exception, state: graph_files.GraphState) -> graph_files.GraphState:
-        """Quarantine the damaged part and open again. Returns the new state of the graph.
-
-        Raises JobError: GRAPH_UNAVAILABLE when the error has another cause than damage, or when that does not help.
-        """
-        part = self.part
-        self.close()
+    def explained(self, error: Exception) -> JobError:
+        """GraphDamaged for an engine's error, or GRAPH_UNAVAILABLE when it has another cause than damage."""
+        log.error("the graph cannot be used: %s", trace(error))
         at_fault = graph_files.is_system_error(error) or graph_files.access_error(self._workspace)
-        if at_fault or Engines._has_repaired or graph_files.has_no_room(self._workspace):
-            raise unavailable(error) from error
-        Engines._has_repaired = True
-        log.error("the graph cannot be used (%s): %s", part, trace(error))
-        label = f"graph-{clock.iso(clock.now())}"
-        if part == "relational":
-            if not graph_files.quarantine_relational(self._workspace, label):
-                raise unavailable(error) from error
-        else:
-            graph_files.quarantine(self._workspace, label)
-            state = "set aside"
-        failure = self.try_to_open()
-        if failure is not None:
-            self.close()
-            raise unavailable(failure) from failure
-        return state
+        is_another = not self._has_database and not graph_files.has_damaged_database(self._workspace)
+        if at_fault or is_another or graph_files.has_no_room(self._workspace):
+            return unavailable(error)
+        return graph_files.GraphDamaged(graph_files.first_line(error))
 
     # --- long work ---
 
@@ -238,8 +203,5 @@ async def _no_checkpoint(adapter: Any) -> None:
 
 def unavailable(error: Exception) -> JobError:
     """The error GRAPH_UNAVAILABLE for an engine's error."""
-    first_line = (str(error).splitlines() or [""])[0][:200]  # further lines may quote statements and values
-    return JobError(
-        "GRAPH_UNAVAILABLE",
-        f"cognee's knowledge graph cannot be opened: {type(error).__name__}: {first_line}",
-    )
+    why = graph_files.first_line(error)
+    return JobError("GRAPH_UNAVAILABLE", f"cognee's knowledge graph cannot be opened: {why}")

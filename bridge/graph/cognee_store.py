@@ -50,15 +50,11 @@ class CogneeStore:
         self.is_broken = False  # found by a write or a read: the stores must be opened and compared again
         give_embeddings(self._embeddings)
 
-    def open(self) -> graph_files.GraphState:
+    def open(self) -> bool:
         """As ``Engines.open``."""
-        state = self._engines.open()
+        existed = self._engines.open()
         self._identity = graph_files.graph_identity(self._workspace)
-        return state
-
-    def open_without_repair(self) -> None:
-        """As ``Engines.open_without_repair``."""
-        self._engines.open_without_repair()
+        return existed
 
     def is_in_place(self) -> bool:
         """Whether the open graph's file is still at its path: it was neither removed nor replaced."""
@@ -79,10 +75,6 @@ class CogneeStore:
         """
         if memories:
             self.do(cognee_writing.write(memories, superseded, self._unsynced.sync))
-
-    def set_status(self, memory: Memory) -> None:
-        """Change a node's status without a new embedding. Raises as ``write``."""
-        self.do(cognee_writing.set_status(memory))
 
     def delete(self, memory_ids: Sequence[str]) -> None:
         """Remove memories' nodes, edges and vectors, and the nodes to which only they linked. Idempotent.
@@ -189,19 +181,16 @@ class CogneeStore:
             log.error("the graph's memories cannot be counted: %s", trace(error))
             return 0
 
-    def missing(self, expected: ExpectedGraph, undelivered: Collection[str]) -> list[str] | None:
-        """The ids of the memories that the graph lacks, save for the undelivered ones. None if a damaged store was
-        quarantined: then it lacks all. Raises JobError: GRAPH_UNAVAILABLE."""
+    def missing(self, expected: ExpectedGraph, undelivered: Collection[str]) -> list[str]:
+        """The ids of the memories that the graph lacks, save for the undelivered ones. Raises GraphDamaged, JobError:
+        GRAPH_UNAVAILABLE."""
         wanted, found = Wanted(expected.memories(), expected.superseded(), (), undelivered, {}), GraphComparison()
-        self._engines.part = "graph"
         try:
             run(cognee_audit.find_lacking(wanted, found))
             for error in found.unreadable.values():
-                self._engines.part = "vectors"
                 raise error
         except Exception as error:
-            self._engines.repair(error, "ready")
-            return None
+            raise self._engines.explained(error) from error
         return found.lacking
 
     # --- reading ---

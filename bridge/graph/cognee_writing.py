@@ -250,13 +250,6 @@ async def write(memories: Sequence[Memory], superseded: Sequence[tuple[str, str]
     await add_data_points([data_point(memory) for memory in memories], custom_edges=edges)
 
 
-async def set_status(memory: Memory) -> None:
-    """Change a node's status without a new embedding."""
-    graph = await get_graph_engine()
-    if not await graph.update_node(memory.id, {"status": memory.metadata.status}):
-        await add_data_points([data_point(memory)])
-
-
 async def delete(memory_ids: Sequence[str], sync: Callable[[], object]) -> None:
     """Remove memories' nodes, edges and vectors, and the nodes to which only they linked. Idempotent.
 

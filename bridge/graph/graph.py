@@ -1,4 +1,4 @@
-"""The knowledge graph of a workspace: when it is opened, repaired, filled, compared, rewritten and closed.
+"""The knowledge graph of a workspace: when it is opened, made again, filled, compared, rewritten and closed.
 
 It is derived from the memory store. How it is written is in ``outbox_relay`` and ``cognee_store``.
 """
@@ -38,6 +38,7 @@ class Graph:
         self._memory = memory
         self._cognee: CogneeStore | None = None
         self._is_rebuilding = False
+        self._was_damaged = False  # in this process
         self._relay = OutboxRelay(lambda: memory.store, self.open, lambda: self.close(cleanly=False))
 
     def is_in_place(self) -> bool:
@@ -45,8 +46,10 @@ class Graph:
         return self._cognee is None or self._cognee.is_in_place()
 
     def open(self) -> CogneeStore:
-        """The graph in cognee's stores, opened if necessary, and again if it was found broken, which repairs it. Get it
-        again after each pause, since another job may have closed it.
+        """The graph in cognee's stores, opened if necessary, and again if it was found broken. Get it again after each
+        pause, since another job may have closed it.
+
+        A damaged graph is quarantined and made again from memory.db. It is never mended.
 
         Raises JobError: GRAPH_NOT_INSTALLED, GRAPH_UNAVAILABLE.
         """
@@ -65,12 +68,12 @@ class Graph:
         deaths = outbox.note_opening()
         try:
             if outbox.graph_model() not in (None, self._memory.embedder.identity):
-                self._start_from_scratch(store, "made with another embedding model", now)
+                self._start_from_scratch(store, "It was made with another embedding model.", now)
             elif not outbox.stores_are_ours() and self._make_room(now):
                 pass  # the graph begins empty
             elif deaths >= _DEADLY_OPENINGS:
-                self._start_from_scratch(store, f"the end of its process {deaths} times in a row", now)
-            return self._open_ours(store, now)
+                self._start_from_scratch(store, f"Opening it ended its process {deaths} times in a row.", now)
+            return self._open_or_remake(store, now)
         except BaseException:
             store.outbox.note_survived()
             raise
@@ -87,45 +90,40 @@ class Graph:
         return moved is not None
 
     def _start_from_scratch(self, store: Store, why: str, now: str) -> None:
-        log.warning("the graph was %s: it is made again", why)
+        log.warning("the graph is made again. %s", why)
         # First, since until then it is known to which memories the old vectors belong.
         graph_files.quarantine(self._memory.workspace, f"graph-{now}")
         store.outbox.forget_graph()
+
+    def _open_or_remake(self, store: Store, now: str) -> CogneeStore:
+        """A damaged graph is made again, once in a process: if that does not help, it is not repeated."""
+        try:
+            return self._open_ours(store, now)
+        except graph_files.GraphDamaged as error:
+            if self._was_damaged:
+                raise
+            self._was_damaged = True
+            self._start_from_scratch(store, error.message, now)
+            return self._open_ours(store, now)
 
     def _open_ours(self, store: Store, now: str) -> CogneeStore:
         with installed.importing():
             from .cognee_store import CogneeStore  # not at the top: it takes seconds and hundreds of megabytes
 
-        was_closed = store.outbox.graph_was_closed()
+        outbox = store.outbox
+        was_closed = outbox.graph_was_closed()
         graph = CogneeStore(self._memory.workspace, self._memory.embedder, store.embed)
-        state = graph.open()
+        is_new = not graph.open() or outbox.graph_model() is None
         try:
-            is_repairable = self._enqueue_what_it_needs(graph, state, store, was_closed, now)
+            if is_new:
+                log.info("the graph is made from %d memories", outbox.enqueue_all(now))
+            outbox.note_opened(self._memory.embedder.identity)
+            if not is_new and not (was_closed and self._has_enough(graph, store)):
+                self._require_whole(graph, store)
         except BaseException:
             graph.close()  # otherwise the next opening would open the files twice
             raise
-        if is_repairable:
-            return graph
-        graph.close()
-        self._start_from_scratch(store, "lacking what had been written again", now)
-        return self._open_ours(store, now)
-
-    def _enqueue_what_it_needs(
-        self, graph: CogneeStore, state: graph_files.GraphState, store: Store, was_closed: bool, now: str
-    ) -> bool:
-        """Enqueue the memories that the graph lacks. False if the same memories were missing before: then writing them
-        again does not help."""
-        outbox = store.outbox
-        if outbox.graph_model() is None or state in ("set aside", "absent"):
-            log.info("the graph is made from %d memories; it was %s", outbox.enqueue_all(now), state)
-        outbox.note_opened(self._memory.embedder.identity)
-        if state in ("set aside", "absent"):
-            return True
-        if state == "repaired" or not was_closed or not self._has_enough(graph, store):
-            missed_before = outbox.missing_memory()
-            missing = self._enqueue_missing(graph, store, now)
-            return state == "repaired" or missed_before not in missing
-        return True
+        return graph
 
     @staticmethod
     def _has_enough(graph: CogneeStore, store: Store) -> bool:
@@ -133,16 +131,11 @@ class Graph:
         return graph.memory_count() >= store.count() - len(store.outbox.undelivered_ids())
 
     @staticmethod
-    def _enqueue_missing(graph: CogneeStore, store: Store, now: str) -> list[str]:
-        """Compare the graph with the delivered memories and enqueue those that it lacks. Returns their ids."""
-        undelivered = store.outbox.undelivered_ids()
-        missing = graph.missing(store.expected_graph, undelivered)
-        if missing is None:
-            missing = [each for each in store.ids() if each not in undelivered]
+    def _require_whole(graph: CogneeStore, store: Store) -> None:
+        """Compare the graph with the delivered memories. Raises GraphDamaged when it lacks any."""
+        missing = graph.missing(store.expected_graph, store.outbox.undelivered_ids())
         if missing:
-            log.warning("the graph lacked %d of %d memories: they are written again", len(missing), store.count())
-        store.outbox.enqueue_missing(missing, now)
-        return missing
+            raise graph_files.GraphDamaged(f"It lacks {len(missing)} of {store.count()} memories.")
 
     def compare(self, **wanted: Any) -> GraphComparison:
         """Compare the graph as it is with the expected content (the fields of ``cognee_audit.Wanted``).
@@ -158,7 +151,7 @@ class Graph:
         if self._cognee is not None:
             return self._cognee.compare(Wanted(**wanted))
         graph = CogneeStore(self._memory.workspace, embedder, embedder.embed)
-        graph.open_without_repair()
+        graph.open()
         try:
             return graph.compare(Wanted(**wanted))
         finally:
@@ -213,7 +206,7 @@ class Graph:
         try:
             store = self._memory.store
             self.close(cleanly=False)
-            self._start_from_scratch(store, "to be rebuilt", now)
+            self._start_from_scratch(store, "It is to be rebuilt.", now)
             self.deliver_all(progress)
             return store.count() - len(store.outbox.undelivered_ids())
         finally:

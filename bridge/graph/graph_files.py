@@ -1,4 +1,4 @@
-"""The files of the knowledge graph: checks, repairs, quarantines and rewrites them. Their content is cognee's.
+"""The files of the knowledge graph: checks, quarantines and rewrites them. Their content is cognee's.
 
 Our code opens the files before cognee does. If cognee met a damaged file first, an error whose text contains "wal",
 even in a path, would make it delete the graph's log, and others would make it install an old version of the engine.
@@ -15,9 +15,9 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from jobs import clock, files
+from jobs import files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -26,8 +26,6 @@ from ..store import quarantine as aside
 
 log = logging.getLogger(__name__)
 
-GraphState = Literal["ready", "repaired", "absent", "set aside"]
-
 _GRAPH_FILE = "cognee_graph_ladybug"
 _VECTORS = "cognee.lancedb"
 _RELATIONAL = "cognee_db"
@@ -35,11 +33,23 @@ _REWRITING = "rewriting"  # the folder in which the graph's file is rewritten
 _PROBE_BUFFER_BYTES = 256 * 1024 * 1024
 _NO_ROOM_BYTES = 1024 * 1024  # with less free space, a failure is attributed to the full disk
 _REWRITE_BUFFER_BYTES = 1024 * 1024 * 1024
-# The files that a kill inside a checkpoint leaves; the graph opens again once both are removed.
+# The files that a kill inside a checkpoint leaves.
 _CHECKPOINT_LEFTOVERS = (".shadow", ".wal.checkpoint")
 _SYSTEM_ERRORS = files.NO_SPACE | {
     errno.EACCES, errno.EPERM, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EBUSY,
 }  # fmt: skip
+
+
+class GraphDamaged(JobError):
+    """The graph cannot be used as it is, and must be made again. Its code is GRAPH_UNAVAILABLE."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__("GRAPH_UNAVAILABLE", f"The knowledge graph is damaged: {why}")
+
+
+def first_line(error: Exception) -> str:
+    """The class of an engine's error and the first line of its text; further ones may quote statements and values."""
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:200]}"
 
 
 def databases_of(workspace: Workspace) -> Path:
@@ -57,32 +67,25 @@ def store_exists(workspace: Workspace) -> bool:
     return (databases_of(workspace) / _RELATIONAL).exists()
 
 
-def make_ready(workspace: Workspace) -> GraphState:
-    """Make sure that the graph opens: remove the files of an interrupted checkpoint, or quarantine a damaged graph.
+def require_whole_or_absent(workspace: Workspace) -> bool:
+    """Whether there is a graph. One without its file or its vectors counts as damaged: pending deletions could not find
+    their nodes in what is left of it.
 
-    Returns "absent" if the graph's file or its vectors do not exist, the first time or because they were removed. If
-    one of them is missing, the other is quarantined too: pending deletions could not find their nodes in it.
-
-    Raises the engine's error if the cause is not the files: permissions, a lock of another process, the disk.
+    Raises GraphDamaged; and the engine's error if the cause is not the files: permissions, a lock of another process,
+    the disk.
     """
     databases = databases_of(workspace)
     _remove_folder(databases / _REWRITING)  # left by an interrupted rewrite
-    label = f"graph-{clock.iso(clock.now())}"
     if not (databases / _GRAPH_FILE).exists() or not (databases / _VECTORS).exists():
         if _graph_files(workspace) or _vectors(workspace):
-            quarantine(workspace, label)
-        return "absent"
+            raise GraphDamaged("A part of its files is missing.")
+        return False
     error = _probe(workspace)
     if error is None:
-        return "ready"
-    if _remove_leftovers(workspace):
-        error = _probe(workspace)
-        if error is None:
-            return "repaired"
-    if not _is_damage(workspace, error):
-        raise error
-    quarantine(workspace, label)
-    return "set aside"
+        return True
+    if _is_damage(workspace, error):
+        raise GraphDamaged(first_line(error)) from error
+    raise error
 
 
 def has_graph(workspace: Workspace) -> bool:
@@ -109,13 +112,6 @@ def has_our_memories(workspace: Workspace) -> bool:
 def all_stores_exist(workspace: Workspace) -> bool:
     """Whether all of cognee's stores exist. Opening a missing one would create it."""
     return store_exists(workspace) and has_graph(workspace) and vectors_of(workspace).is_dir()
-
-
-def require_openable(workspace: Workspace) -> None:
-    """Open the graph's file with its own engine and close it, without repairs. Errors of the engine pass."""
-    error = _probe(workspace)
-    if error is not None:
-        raise error
 
 
 def leftovers(workspace: Workspace) -> list[str]:
@@ -231,15 +227,6 @@ def vacuum(workspace: Workspace) -> None:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _remove_leftovers(workspace: Workspace) -> bool:
-    """Delete the files that an interrupted checkpoint has left. Returns whether there were any."""
-    names = leftovers(workspace)
-    for name in names:
-        log.warning("a checkpoint of the graph was cut off: removing %s", name)
-        files.remove(databases_of(workspace) / name)
-    return bool(names)
-
-
 def _is_damage(workspace: Workspace, error: Exception) -> bool:
     """Whether the graph's own files are damaged; False for permissions, a lock of another process, or the disk."""
     graph_files = _graph_files(workspace)
@@ -249,8 +236,11 @@ def _is_damage(workspace: Workspace, error: Exception) -> bool:
 
 
 def quarantine(workspace: Workspace, label: str) -> None:
-    """Quarantine cognee's graph and its vectors; they can be rebuilt from memory.db."""
+    """Quarantine cognee's graph and its vectors, which can be rebuilt from memory.db; and its SQLite database if that
+    is damaged, since none of our data depends on it."""
     moved = _graph_files(workspace) + _vectors(workspace)
+    if has_damaged_database(workspace):
+        moved += sorted(databases_of(workspace).glob(f"{_RELATIONAL}*"))
     kept = aside.move(workspace, label, moved)
     log.warning("set aside in %s: %s", kept, ", ".join(path.name for path in moved) or "nothing, for nothing was there")
 
@@ -261,18 +251,11 @@ def quarantine_all(workspace: Workspace, label: str) -> None:
     log.warning("cognee's stores belong to no memory that is left: set aside in %s", kept)
 
 
-def quarantine_relational(workspace: Workspace, label: str) -> bool:
-    """Quarantine cognee's SQLite database if it is damaged; none of our data depends on it. Returns whether it was."""
+def has_damaged_database(workspace: Workspace) -> bool:
+    """Whether cognee's own SQLite database is damaged."""
     path = databases_of(workspace) / _RELATIONAL
-    if not path.exists() or not _is_damaged_sqlite(path):
+    if not path.exists():
         return False
-    moved = sorted(path.parent.glob(f"{_RELATIONAL}*"))
-    kept = aside.move(workspace, label, moved)
-    log.warning("cognee's own database was damaged: set aside in %s", kept)
-    return True
-
-
-def _is_damaged_sqlite(path: Path) -> bool:
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
             result: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]

@@ -99,20 +99,16 @@ class OutboxRelay:
     def _apply(self, graph: CogneeStore, entries: Sequence[OutboxEntry]) -> None:
         """Write the present state of the entries' memories to the graph, whatever change each entry recorded."""
         ids = list(dict.fromkeys(entry.memory_id for entry in entries))
-        memories = {memory.id: memory for memory in map(self._shown, ids) if memory is not None}
-        whole = {e.memory_id: memories[e.memory_id] for e in entries if e.action == "write" and e.memory_id in memories}
-        gone = [memory_id for memory_id in ids if memory_id not in memories]
+        shown = {memory.id: memory for memory in map(self._shown, ids) if memory is not None}
+        gone = [memory_id for memory_id in ids if memory_id not in shown]
         with steps.fault_point("graph.write"):
             # A topic's node may have its name from a removed memory, so it first gets that of a remaining one.
             for successor in map(self._store().newest_about, graph.topics(gone)):
                 if successor is not None:
-                    whole.setdefault(successor.id, successor)
-            graph.write(list(whole.values()), self._store().expected_graph.superseded(list(whole)))
+                    shown.setdefault(successor.id, successor)
+            graph.write(list(shown.values()), self._store().expected_graph.superseded(list(shown)))
             graph.delete(gone)
-            self._apply_extractions(graph, list(whole), gone)
-            for entry in entries:
-                if entry.action == "status" and entry.memory_id in memories and entry.memory_id not in whole:
-                    graph.set_status(memories[entry.memory_id])
+            self._apply_extractions(graph, list(shown), gone)
         with steps.fault_point("graph.sync"):
             graph.sync()
 

@@ -6,7 +6,7 @@ both, and the exceptions. In reading order:
 
 ``values``: the values that the store takes and returns, and a change of memories, which one transaction commits.
 ``catalogue``: what a snapshot knows of each memory besides its text.
-``opening``: opens the store and its readers, for whom it loads no more than they need.
+``opening``: opens the store, its readers, and a copy for a trial; each loads no more than it needs.
 ``open_store``: the store as a process that writes keeps it, with its embedder and team.
 ``history_digests``: the history of compactions without texts.
 ``similar_ids``: similar ids for a topic or memory that does not exist.
@@ -31,7 +31,6 @@ committed.
 ``migrations``: the tables of memory.db, and upgrades from older formats.
 ``team``: memory.db as a copy of what a team's database holds.
 ``mounts``: whether the workspace's file system is safe for SQLite and reports file events.
-``trial``: a copy with the vectors of another model.
 ``quarantine``: damaged files moved out of the way.
 ``reader``: the reader of memory.db, and snapshots for queries.
 ``memory_lists``: lists of memories and topics.

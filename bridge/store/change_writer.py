@@ -82,7 +82,6 @@ class ChangeWriter:
         """Remove a memory from the full-text index, and replace its pending outbox entries by a deletion."""
         for (number,) in self._connection.execute("SELECT number FROM memories WHERE id = ?", (memory_id,)).fetchall():
             self._words.remove(number)
-        self._outbox.discard([memory_id])
         self._outbox.enqueue(memory_id, "delete", at)
 
     def _history(self, change: Change) -> None:

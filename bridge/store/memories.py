@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 
 from jobs import clock
-from jobs.layout import Workspace
 
 from ..memory import MAX_KEPT, Memory
 from . import database, feedback, replacements, rows, verdicts
@@ -203,17 +201,3 @@ def last_number(connection: sqlite3.Connection) -> int:
     """As ``Memories.last_number``."""
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'memories'").fetchone()
     return 0 if row is None else int(row[0])
-
-
-@contextmanager
-def open_memories(workspace: Workspace) -> Iterator[Memories]:
-    """A reader for the block, beside the writer. It has no memories if the store does not exist yet.
-
-    Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
-    """
-    with database.read_connection(workspace) as connection:
-        if connection is not None:
-            yield Memories(connection)
-            return
-    with database.nothing_stored() as connection:
-        yield Memories(connection)

@@ -5,7 +5,9 @@ Importing it loads the reader of queries; the writer and everything else load wh
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, suppress
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..embedding import local_models
+from . import database
 from .database import failing_clearly as failing_clearly
 from .reader import StoreReader
 
@@ -60,9 +63,19 @@ def open_store(
 def trial_copy(workspace: Workspace, folder: Path, embedder: Embedder) -> Workspace | None:
     """A workspace in the new ``folder`` with this one's memories, embedded by ``embedder``; None if nothing was ever
     stored. Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY, DISK_FULL, and as ``Embedder.embed``."""
-    from .trial import copied
+    from .store import Store
 
-    return copied(workspace, folder, embedder)
+    trial = Workspace(folder)
+    trial.memory.mkdir(mode=0o700, parents=True)
+    with database.read_connection(workspace) as connection:
+        if connection is None:
+            return None
+        connection.execute("VACUUM INTO ?", (str(trial.memory_db),))
+    with closing(database.open_for_writing(trial)) as connection, database.transaction(connection):
+        database.set_meta(connection, "embedder", "none")  # the copy has no vectors of any model
+    with closing(Store(trial, embedder, new_model=True)) as store:
+        store.rebuild_vectors()
+    return trial
 
 
 def require_model(workspace: Workspace, embedding: EmbeddingConfig) -> None:
@@ -123,9 +136,8 @@ def workspace_id_of(workspace: Workspace) -> str | None:
 
     Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
     """
-    from .team.position import workspace_id_in
-
-    return workspace_id_in(workspace)
+    with database.read_connection(workspace) as connection:
+        return None if connection is None else database.meta(connection, "workspace_id")
 
 
 def known_format() -> int:
@@ -137,19 +149,32 @@ def known_format() -> int:
 
 def leave_team(workspace: Workspace) -> None:
     """Make memory.db this machine's alone. Raises JobError: STORE_BUSY while a writer has it open."""
-    from .team.position import leave
+    if not workspace.memory_db.exists():
+        return
+    with (
+        database.failing_clearly(),
+        closing(database.open_for_writing(workspace)) as connection,
+        database.transaction(connection),
+    ):
+        connection.execute(
+            "DELETE FROM meta WHERE key IN ('team_seq', 'team_change', 'team_sharing', 'team_set_aside')"
+        )
 
-    leave(workspace)
 
-
-def open_memories(workspace: Workspace) -> AbstractContextManager[Memories]:
+@contextmanager
+def open_memories(workspace: Workspace) -> Iterator[Memories]:
     """The memories for reading, for the block, beside the writer. There are none if the store does not exist yet.
 
     Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
     """
-    from . import memories
+    from .memories import Memories  # imported here: a query does not need it
 
-    return memories.open_memories(workspace)
+    with database.read_connection(workspace) as connection:
+        if connection is not None:
+            yield Memories(connection)
+            return
+    with database.nothing_stored() as connection:
+        yield Memories(connection)
 
 
 def reader_of(workspace: Workspace, *, stays: bool = False) -> StoreReader:
@@ -160,8 +185,10 @@ def reader_of(workspace: Workspace, *, stays: bool = False) -> StoreReader:
 def forgive_opening(workspace: Workspace) -> None:
     """Reset the count of openings of the graph that ended their process: this process ends on request.
 
-    Safe from any thread, beside the writer of this process. Raises nothing, and does not wait for a lock.
+    Safe from any thread, beside the writer of this process: it uses its own connection, and gives up instead of waiting
+    for a lock. Raises nothing.
     """
-    from . import outbox
-
-    outbox.forgive_opening(workspace)
+    with suppress(sqlite3.Error):
+        connection = sqlite3.connect(f"{workspace.memory_db.as_uri()}?mode=rw", uri=True, timeout=0.2)
+        with closing(connection), connection:
+            connection.execute("UPDATE meta SET value = '0' WHERE key = 'graph_openings'")

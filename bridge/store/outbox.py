@@ -7,21 +7,9 @@ import sqlite3
 from collections.abc import Sequence
 
 from jobs import steps
-from jobs.layout import Workspace
 
 from . import database
 from .values import Action, GraphLag, OutboxEntry
-
-
-def forgive_opening(workspace: Workspace) -> None:
-    """Reset the count of failed openings, since the process ends on request and not because of the graph.
-
-    Safe from any thread: it uses its own connection, and gives up instead of waiting for a writer.
-    """
-    with contextlib.suppress(sqlite3.Error):
-        connection = sqlite3.connect(f"{workspace.memory_db.as_uri()}?mode=rw", uri=True, timeout=0.2)
-        with contextlib.closing(connection), connection:
-            connection.execute("UPDATE meta SET value = '0' WHERE key = 'graph_openings'")
 
 
 def lag(connection: sqlite3.Connection) -> GraphLag:
@@ -44,7 +32,10 @@ class Outbox:
     def enqueue(self, memory_id: str, action: Action, now: str) -> None:
         """Add an entry, inside the transaction of the change that it delivers: none where there is no graph, which gets
         all memories when it is made, and none for a status where another entry of the memory waits, which delivers it.
+        A deletion replaces the memory's other entries.
         """
+        if action == "delete":
+            self._connection.execute("DELETE FROM outbox WHERE memory_id = ?", (memory_id,))
         if self.graph_model() is None:
             return
         waits = "SELECT 1 FROM outbox WHERE memory_id = ? AND tries = 0"
@@ -53,19 +44,6 @@ class Outbox:
         self._connection.execute(
             "INSERT INTO outbox (memory_id, action, added_at) VALUES (?, ?, ?)", (memory_id, action, now)
         )
-
-    def discard(self, memory_ids: Sequence[str]) -> None:
-        """Delete the memories' entries, inside a transaction."""
-        self._connection.executemany("DELETE FROM outbox WHERE memory_id = ?", [(each,) for each in memory_ids])
-
-    def enqueue_missing(self, memory_ids: Sequence[str], now: str) -> None:
-        """Enqueue the memories that the graph was found to lack, perhaps none, and remember one of them."""
-        if not memory_ids and not self.missing_memory():
-            return
-        with database.transaction(self._connection):
-            database.set_meta(self._connection, "graph_lacked", next(iter(memory_ids), ""))
-            for memory_id in memory_ids:
-                self.enqueue(memory_id, "write", now)
 
     def enqueue_all(self, now: str) -> int:
         """Enqueue every visible memory for a new graph that is open. Returns how many."""
@@ -84,7 +62,7 @@ class Outbox:
             self._forget_graph()
 
     def _forget_graph(self) -> None:
-        self._connection.execute("DELETE FROM meta WHERE key IN ('graph_embedder', 'graph_lacked')")
+        self._connection.execute("DELETE FROM meta WHERE key = 'graph_embedder'")
         self._connection.execute("DELETE FROM outbox")
 
     def pending(
@@ -177,12 +155,6 @@ class Outbox:
 
     def _survived(self) -> None:
         database.set_meta(self._connection, "graph_openings", "0")
-
-    def missing_memory(self) -> str | None:
-        """The id of a memory that the graph lacked at the last comparison, and that was enqueued then; None or "" if it
-        lacked none.
-        """
-        return database.meta(self._connection, "graph_lacked")
 
     def note_opened(self, model: str) -> None:
         """Record that the graph is in use. Rejected entries may be tried again."""

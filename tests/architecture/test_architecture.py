@@ -119,7 +119,7 @@ WORKSPACES = {
     ("worker.pool.copies", "_look"): "It is a copy in the pool's private folder.",
     ("worker.pool.copies", "_used_at"): "It is a copy in the pool's private folder.",
     ("worker.pool.pool_worker", "__init__"): "It is a copy in the pool's private folder.",
-    ("bridge.store.trial", "copied"): "It is a copy in a private folder.",
+    ("bridge.store.opening", "trial_copy"): "It is a copy in a private folder.",
     ("worker.gateway.reading", "__init__"): "It is a copy in the gateway's private folder.",
     ("worker.gateway.reading", "answer"): "It is a copy in the gateway's private folder.",
     ("worker.gateway.reading", "_place"): "It is a copy in the gateway's private folder.",

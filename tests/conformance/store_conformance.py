@@ -384,17 +384,13 @@ class StoreConformance:
         outbox.note_opened("model")
         assert outbox.count(untried=True) == 1, "a new opening tries again"
 
-    def test_a_graph_is_written_from_scratch_with_what_is_found(self, place: Place) -> None:
+    def test_a_new_graph_gets_every_memory_that_is_not_hidden(self, place: Place) -> None:
         place.make_graph()
         place.put(summary(A), summary(B))
         place.put(legacy(C), hidden=True)
         place.deliver()
         assert place.store.outbox.enqueue_all(LATER) == 2
         assert (place.pending(), place.store.outbox.graph_model()) == ([(A, "write"), (B, "write")], None)
-        place.deliver()
-        place.make_graph()
-        place.store.outbox.enqueue_missing([B], LATER)
-        assert (place.pending(), place.store.outbox.missing_memory()) == ([(B, "write")], B)
 
     def test_without_a_graph_nothing_waits_for_one_and_with_one_everything_does(self, place: Place) -> None:
         place.put(summary(A), summary(B))

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from contextlib import closing
 from typing import NamedTuple
 
 from jobs.layout import Workspace
@@ -72,23 +71,3 @@ def copy_state(workspace: Workspace) -> CopyState:
             return CopyState(None, 0)
         (count,) = connection.execute("SELECT count(*) FROM forgettings WHERE done_at IS NULL").fetchone()
         return CopyState(position(connection), int(count), rows_set_aside(connection))
-
-
-def workspace_id_in(workspace: Workspace) -> str | None:
-    """The workspace's id; None if nothing was ever stored. Raises as ``database.read_connection``."""
-    with database.read_connection(workspace) as connection:
-        return None if connection is None else database.meta(connection, "workspace_id")
-
-
-def leave(workspace: Workspace) -> None:
-    """Forget that memory.db is a copy. Raises JobError: STORE_BUSY, STORE_UNREADABLE."""
-    if not workspace.memory_db.exists():
-        return
-    with (
-        database.failing_clearly(),
-        closing(database.open_for_writing(workspace)) as connection,
-        database.transaction(connection),
-    ):
-        connection.execute(
-            "DELETE FROM meta WHERE key IN ('team_seq', 'team_change', 'team_sharing', 'team_set_aside')"
-        )

@@ -220,7 +220,6 @@ class Replica:
 
     def _take_out(self, number: int, memory_id: str, now: str) -> None:
         self._words.remove(number)
-        self._outbox.discard([memory_id])
         self._outbox.enqueue(memory_id, "delete", now)
 
     def _update(self, number: int, value: dict[str, Any], *, was_hidden: bool, now: str) -> None:
