@@ -30,6 +30,7 @@ _LONG = 140  # characters; a longer paragraph that speaks to nobody was written 
 _DOCUMENT = 800  # characters; a longer turn with headings or a list is a document
 _STATEMENT = 160  # characters of a short turn
 _TALK = 400  # characters; in a longer turn, each paragraph is looked at
+_LINES = 8  # as many breaks a person makes in a longer turn; what has more was written elsewhere
 _PROSE = 0.75  # of the characters of a turn without code or logs
 _STRUCTURE = re.compile(r"^[ \t]*(?:#{1,6} |[-*+] |\d{1,2}[.)] |\|)", re.MULTILINE)
 _MOST_STRUCTURE = 3  # such lines in what a person writes
@@ -38,6 +39,8 @@ _PASTED = re.compile(r"\bline \d+|\b[\w/-]{1,200}\.\w{1,5}:\d+|^[^\w\n]*Consider
 _GENERATED = re.compile(
     r"\bImplement the plan as specified\b|^Please implement the code as described by the comment on "
     r"|^Generate a file named AGENTS\.md|\bcreate a CLAUDE\.md file\b"
+    r"|\bThe following task has finished\. If you were already aware\b|^Issue reproduced, please proceed\."
+    r"|^Please commit all of my changes so we can make a PR\."
 )
 _RULES = re.compile(r"\b(?:MUST|NEVER|CRITICAL|MANDATORY)\b")
 _MINE = re.compile(
@@ -265,12 +268,13 @@ def _own(turn: Turn, prefix: str) -> Turn:
     if _GENERATED.search(turn.text) or (has_structure and _RULES.search(turn.text)):
         return replace(turn, text="")
     text = _FENCED.sub("\n\n", _ANSWERED.sub("", newlines(turn.text.removeprefix(prefix))))
-    parts = re.split(r"\n\s*\n", text.strip())
-    if len(turn.text) > _DOCUMENT and has_structure:
+    is_talk, is_document = len(turn.text) <= _TALK, len(turn.text) > _DOCUMENT and has_structure
+    parts = re.split(r"\n\s*\n", (text if is_talk or is_document else _without_introduced(text)).strip())
+    if is_document:
         parts = [part for part in parts[:1] if not _STRUCTURE.search(part)]
-    elif sum(map(len, sentences(turn.text))) < _PROSE * len(turn.text):
+    elif sum(map(len, sentences(turn.text))) < _PROSE * len(turn.text) or (not is_talk and text.count("\n") > _LINES):
         parts = [*parts[:1], *parts[1:][-1:]]  # between them stands what is no prose, and what belongs to it
-    most = _LONG if len(turn.text) <= _TALK else 0
+    most = _LONG if is_talk else 0
     own, is_own = [], True
     for at, part in enumerate(parts):
         is_order = not at and words.begins("orders", part) and not _PASTED.search(part)
@@ -278,6 +282,17 @@ def _own(turn: Turn, prefix: str) -> Turn:
         is_own = is_order or (goes_on and (len(part) <= most or not _is_paste(part)))
         own += [part] * is_own
     return replace(turn, text="\n\n".join(own))
+
+
+def _without_introduced(text: str) -> str:
+    """A text without what a line that ends in a colon introduces, up to where somebody says "I"."""
+    kept, is_own = list[str](), True
+    for line in text.split("\n"):
+        if not is_own and _MINE.search(line):
+            kept, is_own = [*kept, ""], True
+        kept += [line] * is_own
+        is_own = is_own and not line.rstrip().endswith((":", "："))
+    return "\n".join(kept)
 
 
 def _is_paste(part: str) -> bool:
