@@ -198,7 +198,6 @@ PASTED_TEXTS = [
     "你好\n\nYou should always sort the list of the files.",
     "Issue reproduced, please proceed.\n\nThe list should be sorted",
     "One concern:\n  5. **Order.** You should sort the list.\nI see it as you do. " + "It is late, you know. " * 20,
-    "Well.\n\n" + "a line of it, you see\n" * 9 + "\nYou should sort the list.\n\n" + "so you know it all. " * 20,
 ]  # fmt: skip
 
 
