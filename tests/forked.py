@@ -109,7 +109,9 @@ def ask(
 ) -> int:  # fmt: skip
     """The process id of a fork by the forker at the path."""
     with _ASKING, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as channel:
-        os.umask(mask := os.umask(0o077))
+        # Not by setting it: another thread would take that for the mask from before.
+        said = Path("/proc/self/status").read_text("ascii", "replace").partition("\nUmask:")[2]
+        mask = int(said.split(maxsplit=1)[0], 8)
         asked = json.dumps([module, list(arguments), dict(environment), str(folder), mask]).encode()
         channel.connect(path)
         socket.send_fds(channel, [asked], [stream.fileno() for stream in streams])

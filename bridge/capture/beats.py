@@ -118,7 +118,9 @@ def beats(turns: Sequence[Turn]) -> list[Beat]:
     prefix = _prefix([turn.text for turn in spoken if turn.speaker == "user"])
     own = {number: of_turn(_own(turn, prefix), number) for number, turn in enumerate(spoken) if turn.speaker == "user"}
     others = [number for number in own if _LETTER.search(spoken[number].text)]
-    speaks_english = 2 * len(others) <= len(own) and is_english(one.text for said in own.values() for one in said)
+    speaks_english = (
+        not others or 2 * len(others) <= len(own) and is_english(one.text for said in own.values() for one in said)
+    )
     found: list[Beat] = []
     before = ""  # the assistant's last words
     for asked, answered in _exchanges(spoken):
@@ -272,7 +274,7 @@ def _own(turn: Turn, prefix: str) -> Turn:
     parts = re.split(r"\n\s*\n", (text if is_talk or is_document else _without_introduced(text)).strip())
     if is_document:
         parts = [part for part in parts[:1] if not _STRUCTURE.search(part)]
-    elif sum(map(len, sentences(turn.text))) < _PROSE * len(turn.text) or (not is_talk and text.count("\n") > _LINES):
+    elif sum(map(len, sentences(text))) < _PROSE * len(text) or (not is_talk and text.count("\n") > _LINES):
         parts = [*parts[:1], *parts[1:][-1:]]  # between them stands what is no prose, and what belongs to it
     most = _LONG if is_talk else 0
     own, is_own = [], True

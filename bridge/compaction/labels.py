@@ -19,7 +19,7 @@ _OPENING_LABEL = re.compile(  # "Room 12", "Client B", "v2", "web-1"; not "Keep 
     re.IGNORECASE,
 )
 _LABEL_WITHIN = re.compile(  # "in row 3", not "in row 3 seats"
-    r"\b(?:of|in|on|for|to|at|with|by|from) ((?!port|version|least|most)[a-z]+) (\d+)(?![\w%:.]| \w+s\b)"
+    r"\b(?:of|in|on|for|to|at|with|by|from) ((?!port|version|least|most)[a-z]+) (\d+)(?![\w%:]|\.\w| \w+s\b)"
 )
 _LABEL_NUMBER = re.compile(r"[ #_-]*(\d[\d.]*|[a-z])$")
 

@@ -53,8 +53,9 @@ def redact(text: str, known: set[str] | None = None) -> Redacted:
         parts, done = [], 0
         for start, end, kind in spans:
             parts += [text[done:start], MARK.format(kind)]
-            counts[kind] += text[start:end] not in known
-            known.add(text[start:end])
+            if text[start:end] not in known:
+                known.add(text[start:end])
+                counts[kind] += 1
             done = end
         text = "".join([*parts, text[done:]])
     return Redacted(text, dict(counts))

@@ -137,7 +137,8 @@ def status(workspace: Workspace, settings: Settings, *, patience: float | None =
             ahead = server_clock.ahead(reached)
             failed = reached.failed_jobs(found.workspace_id, MOST_FAILED)
     except JobError as error:
-        return known_here(workspace, settings, found, error)
+        known = known_here(workspace, settings, found, error)
+        return {**known, "position": None} if is_yet_to_share else known  # it may have been shared meanwhile
     known = known_here(workspace, settings, found, None)
     machines = {} if access is None else {each.node: each for each in access.machines}
     here = known["position"]
