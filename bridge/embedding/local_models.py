@@ -59,7 +59,12 @@ MULTILINGUAL = LocalModel(
     # With it, as many questions on other subjects find nothing as with the default model (docs/benchmarks-tried.md).
     removed=0.9,
 )
-LOCAL_MODELS = {model.identity: model for model in (ENGLISH, ENGLISH_FULL, MULTILINGUAL)}
+MODELS = (
+    ENGLISH,
+    ENGLISH_FULL,
+    MULTILINGUAL,
+)
+LOCAL_MODELS = {model.identity: model for model in MODELS}
 
 
 def all_models(cache_dir: Path) -> list[LocalModel]:

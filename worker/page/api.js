@@ -2,6 +2,7 @@
 import { ENDS } from "./job-states.js";
 
 const KEY = "cognee-memory token";
+const WORKSPACE = "cognee-memory workspace";
 
 const LATE_MS = 8000; // a request takes 5 s at most, unless the worker does not answer
 
@@ -49,27 +50,33 @@ function token() {
   return sessionStorage.getItem(KEY);
 }
 
+function workspace() {
+  return sessionStorage.getItem(WORKSPACE) ?? "";
+}
+
 // A link that is opened in another tab gets the token from the tabs that are signed in, and a tab that signs in by a
-// ticket signs all in: the worker may have been restarted. Only this page's tabs hear them.
+// ticket signs in those of its workspace: the worker may have been restarted. Only this page's tabs hear them, but with
+// a fixed port another workspace's worker may have it now.
 const tabs = new BroadcastChannel("cognee-memory");
 const TABS_MS = 250;
 
 tabs.addEventListener("message", ({ data }) => {
-  if (data.wanted && token() !== null) tabs.postMessage({ token: token() });
-  if (data.fresh) signInWith(data.fresh);
+  if (data.wanted && token() !== null) tabs.postMessage({ token: token(), workspace: workspace() });
+  if (data.fresh && data.workspace === workspace()) signInWith(data.fresh);
 });
 
 function askTabs() {
   return new Promise((resolve) => {
-    tabs.addEventListener("message", ({ data }) => data.token && resolve(data.token));
+    tabs.addEventListener("message", ({ data }) => data.token && resolve(data));
     setTimeout(resolve, TABS_MS, null);
     tabs.postMessage({ wanted: true });
   });
 }
 
-function signInWith(token, workspace = connection.workspace) {
-  sessionStorage.setItem(KEY, token);
-  updateConnection({ signedIn: true, why: "", workspace });
+function signInWith(granted, place = workspace()) {
+  sessionStorage.setItem(KEY, granted);
+  sessionStorage.setItem(WORKSPACE, place);
+  updateConnection({ signedIn: true, why: "", workspace: place });
 }
 
 /** Take the ticket out of the address, if there is one, and exchange it for a token that this tab keeps. A tab that is
@@ -81,15 +88,16 @@ export async function signIn() {
     history.replaceState(null, "", location.pathname + "#/");
     try {
       const { data } = await request("/v1/session", { body: { ticket }, open: true });
-      tabs.postMessage({ fresh: data.token });
+      tabs.postMessage({ fresh: data.token, workspace: data.workspace });
       return signInWith(data.token, data.workspace);
     } catch (error) {
       why = error.message;
     }
   }
-  const found = token() ?? (await askTabs()) ?? token();
-  if (found === null) signOut(why);
-  else signInWith(found);
+  const found = token() === null ? await askTabs() : null;
+  if (found !== null) signInWith(found.token, found.workspace);
+  else if (token() !== null) signInWith(token());
+  else signOut(why);
 }
 
 /** Forget the token. `why` is shown on the page that says how to sign in. */

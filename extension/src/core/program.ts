@@ -22,7 +22,8 @@ export async function command<Answer>(
   args: readonly string[],
   signal: AbortSignal,
 ): Promise<Answer> {
-  const output = await run(program.path, [...verb, "--json", "--workspace", workspace, ...args], signal);
+  const all = [...verb, "--json", "--workspace", workspace, ...args];
+  const output = await run(program.path, all, signal, { startsWorker: true });
   const answer = parse(output.stdout);
   if (isRefusal(answer)) throw MemoryError.of(answer);
   if (answer !== undefined) return answer as Answer;
@@ -43,14 +44,14 @@ export interface Output {
 
 /**
  * Runs a program without a shell until it ends; each line goes to `onLine` as it comes. Rejects if it cannot be started,
- * or with the signal's reason if that comes first: then it has ended with all that it started. `cwd` is never the open
- * folder, in which Python and Windows would look for modules and programs.
+ * or with the signal's reason if that comes first: then it has ended with all that it started, but for a worker
+ * (`startsWorker`). `cwd` is never the open folder, in which Python and Windows would look for modules and programs.
  */
 export function run(
   path: string,
   args: readonly string[],
   signal: AbortSignal,
-  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv; readonly startsWorker?: boolean } = {},
   onLine?: (line: string) => void,
 ): Promise<Output> {
   return new Promise((resolve, reject) => {
@@ -61,15 +62,19 @@ export function run(
       windowsHide: true,
       detached: process.platform !== "win32", // a group of its own, which can be ended as a whole
     });
+    child.on("error", reject); // before its streams are used: without descriptors it has none
     const printed = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const) {
-      const stream = child[name].setEncoding("utf8");
-      stream.on("data", (piece: string) => (printed[name] += piece));
-      if (onLine !== undefined) createInterface({ input: stream }).on("line", onLine);
+      const stream = (child as ChildProcess)[name]?.setEncoding("utf8");
+      stream?.on("data", (piece: string) => (printed[name] += piece));
+      if (stream !== undefined && onLine !== undefined) createInterface({ input: stream }).on("line", onLine);
     }
-    const stop = (): void => endTree(child);
+    const stop = (): void => {
+      // On Windows, a worker that was started belongs to the tree; elsewhere it has a group of its own.
+      if (options.startsWorker && process.platform === "win32") child.kill();
+      else endTree(child);
+    };
     signal.addEventListener("abort", stop);
-    child.on("error", reject);
     child.on("close", (code, killedBy) => {
       signal.removeEventListener("abort", stop);
       if (signal.aborted) reject(signal.reason as Error);
