@@ -118,8 +118,8 @@ def beats(turns: Sequence[Turn]) -> list[Beat]:
     prefix = _prefix([turn.text for turn in spoken if turn.speaker == "user"])
     own = {number: of_turn(_own(turn, prefix), number) for number, turn in enumerate(spoken) if turn.speaker == "user"}
     others = [number for number in own if _LETTER.search(spoken[number].text)]
-    speaks_english = (
-        not others or (2 * len(others) <= len(own) and is_english(one.text for said in own.values() for one in said))
+    speaks_english = not others or (
+        2 * len(others) <= len(own) and is_english(one.text for said in own.values() for one in said)
     )
     found: list[Beat] = []
     before = ""  # the assistant's last words
