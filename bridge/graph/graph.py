@@ -38,7 +38,7 @@ class Graph:
         self._memory = memory
         self._cognee: CogneeStore | None = None
         self._is_rebuilding = False
-        self._was_damaged = False  # in this process
+        self._was_damaged = False  # since it was last closed well
         self._relay = OutboxRelay(lambda: memory.store, self.open, lambda: self.close(cleanly=False))
 
     def is_in_place(self) -> bool:
@@ -96,7 +96,7 @@ class Graph:
         store.outbox.forget_graph()
 
     def _open_or_remake(self, store: Store, now: str) -> CogneeStore:
-        """A damaged graph is made again, once in a process: if that does not help, it is not repeated."""
+        """A damaged graph is made again; what was made so and not closed well since is not made a second time."""
         try:
             return self._open_ours(store, now)
         except graph_files.GraphDamaged as error:
@@ -164,6 +164,7 @@ class Graph:
         if graph is None:
             return
         is_clean = graph.close() and cleanly
+        self._was_damaged = self._was_damaged and not is_clean
         store = self._memory.store_if_open()
         if store is not None:
             store.outbox.note_closed() if is_clean else store.outbox.note_survived()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest.mock import Mock
 
 import fake_graph
 import pytest
@@ -467,6 +468,15 @@ def test_a_graph_that_lacks_a_row_is_made_again_once(openable: Openable) -> None
     with pytest.raises(JobError, match=r"GRAPH_UNAVAILABLE: .* It lacks 1 of 2 memories"):
         openable.graph.open()
     assert (len(openable.aside), openable.graph._cognee) == (1, None)
+
+
+def test_a_graph_is_made_again_whenever_it_is_damaged_after_it_was_closed_well(openable: Openable) -> None:
+    openable.store.add([(summary("a"), None)], NOW)
+    for times in (1, 2):
+        openable.fake.open = Mock(side_effect=[graph_files.GraphDamaged("torn"), False])
+        openable.graph.deliver_all()
+        assert len(openable.aside) == times
+        openable.graph.close()
 
 
 def test_an_opening_with_an_error_did_not_end_its_process(openable: Openable, monkeypatch: pytest.MonkeyPatch) -> None:
