@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]
+from harness import masked
 
 from bridge.settings import load
 from jobs.errors import JobError
@@ -35,7 +36,7 @@ def test_each_of_our_containers_runs_a_command_of_the_program_with_settings_that
     monkeypatch.chdir(tmp_path)  # as in the image
     given = parser().parse_args(service["command"])
     given.folder = tmp_path  # of a pool
-    with pytest.raises(JobError, match="The setting store is missing"):
+    with masked(0o022), pytest.raises(JobError, match="The setting store is missing"):
         given.run(given)
     variables = {key: value for key, value in service["environment"].items() if key.startswith("COGNEE_MEMORY_")}
     found = load(environment=variables | {"COGNEE_MEMORY_CONFIG_DIR": "/none"})
