@@ -150,8 +150,12 @@ export class Outbox {
       // The jobs are kept, and the status bar says so. Nothing waits for the user to close the message.
       .catch(async (error: unknown) => {
         if (this.services.ended.aborted) return;
+        try {
+          for (const each of await ours()) await this.kept.add({ ...each, reason: describe(error) });
+        } catch (failure) {
+          this.services.log.warn(`[Remember] the former reason stays: ${describe(failure)}`);
+        }
         void this.services.show(error);
-        for (const each of await ours()) await this.kept.add({ ...each, reason: describe(error) });
       })
       .finally(() => {
         this.firsts.delete(path);
