@@ -6,6 +6,7 @@ It reads files of the user and computes; it stores nothing, and knows neither jo
 ``readers``: one reader for each tool's transcripts, behind one interface.
 ``sentences``: what was said as prose, without code and output.
 ``boundaries``: where a session is cut into segments.
+``own_words``: what of a turn the person typed.
 ``beats``: what was asked, what was done for it, and how the person took it.
 ``title``, ``summary``: a segment's summary without a language model, made of beats.
 ``failures``: commands that failed, and what made them work.

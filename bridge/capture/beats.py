@@ -7,57 +7,27 @@ What it said is in no summary then. Whether something was done is told by what t
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..text import passages, turn_words as words
 from ..text.query_words import subject_words
-from ..text.sections import newlines, one_line
-from ..text.terms import STOP_WORDS
-from .kept_turns import OPENING
-from .sentences import Sentence, of_turn, sentences
-from .session import ANSWERED, Turn
+from ..text.sections import one_line
+from .own_words import ANSWER, FENCED, TALK, own_sentences, prefix_of
+from .sentences import Sentence, of_turn
+from .session import Turn
 
 _EDITS = re.compile(
     r"(?!.*(?:todo|task|issue))(?:.*(?:edit|write|patch|replace|create|insert|rename|delete))", re.IGNORECASE
 )
 _READS = re.compile(r".*(?:read|view|grep|glob|search|list|fetch|open|^ls$|cat$)", re.IGNORECASE)
 _DIFF = re.compile(r"^[ \t]*`{3,}diff\b", re.MULTILINE)
-_LONG = 140  # characters; a longer paragraph that speaks to nobody was written elsewhere
-_DOCUMENT = 800  # characters; a longer turn with headings or a list is a document
 _STATEMENT = 160  # characters of a short turn
-_TALK = 400  # characters; in a longer turn, each paragraph is looked at
-_LINES = 8  # as many breaks a person makes in a longer turn; what has more was written elsewhere
-_PROSE = 0.75  # of the characters of a turn without code or logs
-_STRUCTURE = re.compile(r"^[ \t]*(?:#{1,6} |[-*+] |\d{1,2}[.)] |\|)", re.MULTILINE)
-_MOST_STRUCTURE = 3  # such lines in what a person writes
-_PASTED = re.compile(r"\bline \d+|\b[\w/-]{1,200}\.\w{1,5}:\d+|^[^\w\n]*Consider\b|\((?:e\.g\.|i\.e\.)", re.MULTILINE)
-# What a tool or an agent's activation says in the person's place: a template, or rules in capitals before a list.
-_GENERATED = re.compile(
-    r"\bImplement the plan as specified\b|^Please implement the code as described by the comment on "
-    r"|^Generate a file named AGENTS\.md|\bcreate a CLAUDE\.md file\b"
-    r"|\bThe following task has finished\. If you were already aware\b|^Issue reproduced, please proceed\."
-    r"|^Please commit all of my changes so we can make a PR\."
-)
-_RULES = re.compile(r"\b(?:MUST|NEVER|CRITICAL|MANDATORY)\b")
-_MINE = re.compile(
-    r"(?<![\w'’])(?:i|i['’]\w+|my|me|we|our|us|let['’]?s|ich|wir|mir|mein\w*|uns|je|j['’]\w+|mon|mes|moi|nous|yo|mi|nos"
-    r"|quiero|necesito|eu|meu|minha|quero|preciso|io|mio|voglio|я|мне|мой|мы|нам)(?![\w'’])|[我咱私僕저우]",
-    re.I,
-)
-_ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
-_WORDS = re.compile(r"[^\W\d_\u0080-\uffff]+|[^\W\d_]")  # a letter that English has not is a word of its own
-_LETTER = re.compile(r"[^\W\d_\x00-\x7f]")  # that English has not
-_FOREIGN = re.compile(  # English for sure, which somebody who speaks another language hardly wrote
-    r"(?:[\x00-\x7f]*\b(?:the|and|with|your?|is|are|not|can|this|that|of|to|have|has|be|it)\b){2}[\x00-\x7f]*", re.I
-)
 _OPTION = re.compile(
     r"^[ \t>*_#-]*(?:[^\W\d]{2,12}\s+)?\(?([A-H]|[1-9])(?:[.)]|\s?[:：—–-])[*_\s]+(\S.*)$", re.MULTILINE
 )
-_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"(?<![\w.-])([A-H]|[1-9])(?:\s?[–-]\s?([A-H]|[1-9]))?(?![\w-])")
 _AFTER_OFFER = 8  # sentences that may follow an offer in its turn
 _ALONE = re.compile(r"^[^\w\n]*([^\W\d][\w ]{2,24}[.!。])(?:\s|$)", re.MULTILINE)
@@ -79,7 +49,6 @@ _STOPS = (
     "：",
     "）",
 )  # of a sentence; an item of a list may have none
-_ANSWERED = re.compile(rf"^(\S.*[?？]){ANSWERED}(\S.*)$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -115,16 +84,12 @@ def beats(turns: Sequence[Turn]) -> list[Beat]:
     """The beats of a segment, in order. Turns of side chains count by the files that they changed."""
     spoken = [turn for turn in turns if not turn.part]
     tells_tools = any(_EDITS.match(tool) for turn in turns for tool in turn.tools)
-    prefix = _prefix([turn.text for turn in spoken if turn.speaker == "user"])
-    own = {number: of_turn(_own(turn, prefix), number) for number, turn in enumerate(spoken) if turn.speaker == "user"}
-    others = [number for number in own if _LETTER.search(spoken[number].text)]
-    speaks_english = not others or (
-        2 * len(others) <= len(own) and is_english(one.text for said in own.values() for one in said)
-    )
+    prefix = prefix_of([turn.text for turn in spoken if turn.speaker == "user"])
+    own = own_sentences(spoken, prefix)
     found: list[Beat] = []
     before = ""  # the assistant's last words
     for asked, answered in _exchanges(spoken):
-        mine = [one for number in asked for one in own[number] if speaks_english or not _FOREIGN.fullmatch(one.text)]
+        mine = [one for number in asked for one in own[number]]
         beat = _beat(spoken, asked, answered, mine, prefix, tells_tools)
         answer = "\n\n".join(spoken[number].text for number in answered)
         _add(found, beat, before, tells_tools)
@@ -145,12 +110,6 @@ def _exchanges(spoken: Sequence[Turn]) -> Iterable[tuple[list[int], list[int]]]:
         yield asked, answered
 
 
-def is_english(said: Iterable[str]) -> bool:
-    """Whether somebody speaks English: of a few words alone, such as "bun test supports mocking", nobody can tell."""
-    found = _WORDS.findall(" ".join(said).lower())
-    return len([word for word in found if len(word) > 1 and word in STOP_WORDS]) > _ENGLISH * len(found)
-
-
 def _beat(
     spoken: Sequence[Turn], asked: list[int], answered: list[int], own: list[Sentence], prefix: str, tells_tools: bool
 ) -> Beat:
@@ -167,9 +126,7 @@ def _beat(
     request = "\n\n".join(spoken[number].text.removeprefix(prefix) for number in asked)
     place = spoken[asked[0]].place if asked else ""
     told = tuple(
-        (found[1], found[2], spoken[number].place)
-        for number in asked
-        for found in _ANSWERED.finditer(spoken[number].text)
+        (found[1], found[2], spoken[number].place) for number in asked for found in ANSWER.finditer(spoken[number].text)
     )
     done = changed or reported
     return Beat(own, said, request, place, changed=changed, done=done, offer=offer, short=short, answers=told)
@@ -217,7 +174,7 @@ def _add(found: list[Beat], beat: Beat, before: str, tells_tools: bool) -> None:
 
 def _denies(beat: Beat, last: Beat) -> bool:
     """Whether the person may say that what was reported for the last beat is not so."""
-    said, mine = one_line(beat.request[:_TALK]), beat.subject()
+    said, mine = one_line(beat.request[:TALK]), beat.subject()
     is_about = len(mine) < _SHORT or mine & subject_words(" ".join(one.text for one in last.answered))
     fails = words.says("fails", said) and not said.endswith(("?", "？"))  # "Why did it fail?" may ask about the past
     return bool(is_about) and (fails or words.says("denies", said) or words.says("persists", said))
@@ -226,7 +183,7 @@ def _denies(beat: Beat, last: Beat) -> bool:
 def _takes_back(beat: Beat) -> bool:
     """Whether the person takes back what was done for the beat before."""
     doubts = words.begins("disputes", beat.request) and words.says("wishes", beat.request)
-    is_reverted = any(words.begins("reverts", one) for one in passages.sentences(one_line(beat.request[:_TALK])))
+    is_reverted = any(words.begins("reverts", one) for one in passages.sentences(one_line(beat.request[:TALK])))
     return doubts or is_reverted or words.begins("retracts", beat.request)
 
 
@@ -250,63 +207,11 @@ def _withdraw_what_was_replaced(found: Sequence[Beat]) -> None:
                 earlier.is_withdrawn = True
 
 
-# --- whose words ---
-
-
-def _prefix(prompts: Sequence[str]) -> str:
-    """The sentences that several prompts begin with word for word: a product wrote them. Empty if there are none."""
-    starts = [prompt for prompt in prompts if len(prompt) > OPENING]
-    for one, other in itertools.pairwise(starts):
-        if one[:OPENING] == other[:OPENING]:
-            alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-            same = "".join(character for character, _ in alike)
-            return same[: max(same.rfind(stop) for stop in ("\n", ". ", "。")) + 1]
-    return ""
-
-
-def _own(turn: Turn, prefix: str) -> Turn:
-    """A turn of the person without what was pasted into it; nothing of one that a tool or an agent generated."""
-    has_structure = len(_STRUCTURE.findall(turn.text)) > _MOST_STRUCTURE
-    if _GENERATED.search(turn.text) or (has_structure and _RULES.search(turn.text)):
-        return replace(turn, text="")
-    text = _FENCED.sub("\n\n", _ANSWERED.sub("", newlines(turn.text.removeprefix(prefix))))
-    is_talk, is_document = len(turn.text) <= _TALK, len(turn.text) > _DOCUMENT and has_structure
-    parts = re.split(r"\n\s*\n", (text if is_talk or is_document else _without_introduced(text)).strip())
-    if is_document:
-        parts = [part for part in parts[:1] if not _STRUCTURE.search(part)]
-    elif sum(map(len, sentences(text))) < _PROSE * len(text) or (not is_talk and text.count("\n") > _LINES):
-        parts = [*parts[:1], *parts[1:][-1:]]  # between them stands what is no prose, and what belongs to it
-    most = _LONG if is_talk else 0
-    own, is_own = [], True
-    for at, part in enumerate(parts):
-        is_order = not at and words.begins("orders", part) and not _PASTED.search(part)
-        goes_on = is_own or _MINE.search(part) is not None  # a paste ends where somebody says "I"
-        is_own = is_order or (goes_on and (len(part) <= most or not _is_paste(part)))
-        own += [part] * is_own
-    return replace(turn, text="\n\n".join(own))
-
-
-def _without_introduced(text: str) -> str:
-    """A text without what a line that ends in a colon introduces, up to where somebody says "I"."""
-    kept, is_own = list[str](), True
-    for line in text.split("\n"):
-        if not is_own and _MINE.search(line):
-            kept, is_own = [*kept, ""], True
-        kept += [line] * is_own
-        is_own = is_own and not line.rstrip().endswith((":", "："))
-    return "\n".join(kept)
-
-
-def _is_paste(part: str) -> bool:
-    """Whether a paragraph was written elsewhere: full of places, or without a word to anybody."""
-    return bool(_PASTED.search(part)) or not words.says("addresses", part)
-
-
 def _taken_option(request: str, before: str) -> str:
     """The text of the options of the answer before that a short request names by their mark, or by their own words."""
     if len(request) > _MARKED or not request.strip():
         return ""
-    said = _FENCED.sub("", before)
+    said = FENCED.sub("", before)
     options = {found[1]: plain(one_line(found[2])) for found in _OPTION.finditer(said)}
     if len(options) < 2:
         return ""

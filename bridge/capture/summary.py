@@ -21,7 +21,8 @@ from ..text.error_lines import error_lines
 from ..text.query_words import subject_words
 from ..text.references import classify
 from ..text.sections import one_line, shortened
-from .beats import Beat, beats, is_english, plain, told
+from .beats import Beat, beats, plain, told
+from .own_words import FENCED, is_english
 from .sentences import Sentence
 from .session import Evidence, Segment, SegmentSummary, Turn
 from .title import COMMON, HEADING, UNKNOWN, title
@@ -309,7 +310,6 @@ def _scope(spoken: Sequence[Turn]) -> TimeScope:
 
 
 _MOST = 8  # references of each kind; the most frequent ones
-_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 # In prose, only what is clearly a reference: a path with a slash and an ending, a known name in code marks, an issue.
 _NAMED = re.compile(
     r"(?<![\w/@:.-])@?(?P<path>(?:[\w.@~-]{1,100}/){1,30}[\w@-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5})(?![\w/]|:\d+:|\", l)"
@@ -336,7 +336,7 @@ def references(turns: Sequence[Turn]) -> References:
 
 
 def _named(text: str) -> Iterable[tuple[str, str]]:
-    for match in _NAMED.finditer(_FENCED.sub("\n", text)):
+    for match in _NAMED.finditer(FENCED.sub("\n", text)):
         value = match[0].strip("`").removeprefix("@")
         if match["path"] is not None or match["file"] is not None:
             yield "files", value
